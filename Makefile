@@ -1,0 +1,131 @@
+# Everything works from a bare machine with make and Python 3.11 or newer; `make help` lists it.
+SHELL := bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+
+PYTHON ?= python3
+# The interpreter itself, not a venv's or a shim, as the venv below comes and goes.
+PYTHON_BASE := $(shell $(PYTHON) -c 'import sys; print(sys._base_executable)' 2>/dev/null)
+VENV := .venv
+BIN := $(VENV)/bin
+export UV_PYTHON_DOWNLOADS := never
+export UV_PROJECT_ENVIRONMENT := $(CURDIR)/$(VENV)
+# The tests call `shoal` by its name, as a user does.
+export PATH := $(CURDIR)/$(BIN):$(PATH)
+
+# Two stamps in the venv, named by content: the interpreter and the place (a venv can't be moved), and
+# what is installed in it. A changed lock file syncs the venv, a changed interpreter makes it anew.
+short = $(firstword $(shell { $(1); } 2>/dev/null | sha256sum | cut -c1-12))
+HOME_KEY := $(call short,echo $(CURDIR); $(or $(PYTHON_BASE),true) -VV)
+SYNC_KEY := $(call short,echo $(HOME_KEY); cat pyproject.toml uv.lock)
+MADE := $(VENV)/.made-$(HOME_KEY)
+SYNCED := $(VENV)/.synced-$(SYNC_KEY)
+UV_VERSION = $(shell sed -n '/^name = "uv"$$/{n;s/version = "\(.*\)"/\1/p}' uv.lock)
+
+FAST_TESTS := tests/test_house.py tests/test_docs.py $(wildcard tests/unit)
+GO_SOURCES := $(wildcard src/shoal/local/go)
+BENCHES := $(patsubst bench/%.py,%,$(filter-out bench/__init__.py,$(wildcard bench/*.py)))
+
+.PHONY: help
+help: ## Show this list
+	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: check
+check: lint test-fast ## Format, lint, types, import rules, unit and house tests: seconds
+
+.PHONY: lint
+lint: $(SYNCED)
+	@ruff format --check .
+	@ruff check .
+	@mypy src docs $(wildcard bench)
+	@lint-imports --no-logo
+ifneq ($(GO_SOURCES),)
+	@PATH="$$PATH:/usr/local/go/bin"; if command -v gofmt >/dev/null; then \
+	  unformatted=$$(gofmt -l $(GO_SOURCES)); \
+	  [ -z "$$unformatted" ] || { echo "gofmt would change:"; echo "$$unformatted"; exit 1; }; \
+	else echo "gofmt: not run, there is no Go here"; fi
+endif
+
+.PHONY: test-fast
+test-fast: $(SYNCED) ## Only the tests that need no cluster
+	@pytest -q -m 'not long' $(FAST_TESTS)
+
+.PHONY: test
+test: lint ## All of `check` and every test, on a real cluster; needs root
+	@pytest -m "not long"
+
+.PHONY: test-long
+test-long: $(SYNCED) ## The longer proofs, those marked `long`; needs root
+	@pytest -m long
+
+.PHONY: up
+up: $(SYNCED) ## A real Kubernetes with the Slurm images on this machine; needs root
+	@shoal local up --images all
+
+.PHONY: down
+down: $(SYNCED) ## Take it down again and leave nothing behind
+	@shoal local down
+
+# What `shoal local load` does before it loads; no command builds without a cluster to load into.
+define BUILD_IMAGES
+import sys
+from shoal.cli.local import settings
+from shoal.local import images, packages, programs
+from shoal.local.bar import progress
+where, show = settings(), progress(sys.stderr)
+packages.ensure(where, show, packages.IMAGES)
+copied = programs.provide(where, show, ("machine", "coredns"))
+for image in images.build(where, (*images.GROUND, *images.named(["all"])), copied, show):
+    print(image.name, image.archive)
+endef
+export BUILD_IMAGES
+
+.PHONY: images
+images: $(SYNCED) ## Build every image in images/
+	@python -c "$$BUILD_IMAGES"
+
+.PHONY: bench
+bench: $(SYNCED) ## Run one benchmark, `make bench BENCH=name`; without a name, list them
+ifeq ($(BENCH),)
+	@$(if $(BENCHES),printf '%s\n' $(foreach b,$(BENCHES),'  make bench BENCH=$(b)'),echo "There is no benchmark yet.")
+else
+	@python -m bench.$(BENCH)
+endif
+
+.PHONY: golden
+golden: $(SYNCED) ## Rewrite the golden files; read the diff before you commit it
+	@if [ -d tests/golden ]; then pytest -q tests/golden --golden; \
+	else echo "There is no golden file yet: tests/golden comes with the first renderer."; fi
+
+.PHONY: generate
+generate: $(SYNCED) ## Write the files that are made from others: docs/reference
+	@python docs/generate.py docs/reference
+
+.PHONY: verify
+verify: $(SYNCED) ## Fail when a generated file or uv.lock is stale
+	@uv lock --check --quiet
+	@scratch=$$(mktemp -d); trap 'rm -rf "$$scratch"' EXIT; \
+	python docs/generate.py "$$scratch"; \
+	diff -ru docs/reference "$$scratch" || { echo "docs/reference is stale: run make generate"; exit 1; }
+
+.PHONY: docs
+docs: $(SYNCED) ## Check the documents: links, commands, snippets
+	@pytest -q -m 'not long' tests/test_docs.py
+
+$(MADE):
+	@$(or $(PYTHON_BASE),false) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "$(PYTHON) is missing or older than 3.11; name another one: make PYTHON=python3.12 ..." >&2; exit 1; }
+	@rm -rf $(VENV)
+	@$(PYTHON_BASE) -m venv $(VENV) >/dev/null 2>&1 || { \
+	  echo "$(PYTHON) has no working venv module; installing python3-venv" >&2; \
+	  { [ "$$(id -u)" = 0 ] && apt-get update -qq && apt-get install -qqy python3-venv >/dev/null && \
+	    $(PYTHON_BASE) -m venv --clear $(VENV); } || { \
+	    echo "Install the venv module of $(PYTHON) (Debian: apt-get install python3-venv) and try again." >&2; \
+	    rm -rf $(VENV); exit 1; }; }
+	@touch $@
+
+$(SYNCED): $(MADE)
+	@echo "Preparing $(VENV)"
+	@$(BIN)/pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
+	@$(BIN)/uv sync --frozen --quiet
+	@rm -f $(VENV)/.synced-*; touch $@

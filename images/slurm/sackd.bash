@@ -1,0 +1,7 @@
+#!/bin/bash
+# Start sackd: SACKD_OPTIONS, then the container's arguments.
+set -euo pipefail
+. /usr/local/lib/slurm/arguments.bash
+
+read_words "${SACKD_OPTIONS:-}" "$@"
+exec supervise sackd --systemd "${words[@]}"

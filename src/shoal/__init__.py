@@ -1,0 +1,1 @@
+"""shoal runs Slurm clusters on Kubernetes."""

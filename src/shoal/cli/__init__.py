@@ -1,0 +1,1 @@
+"""Command line: argv and environment become settings, once, here."""

@@ -1,0 +1,1 @@
+"""A real Kubernetes with real Slurm images on this machine."""

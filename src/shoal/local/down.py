@@ -1,0 +1,22 @@
+"""Take a cluster away so that nothing of it is left."""
+
+import shutil
+
+from ..host.lock import locked
+from . import cgroups, machines, network
+from .cluster import Cluster, Networked
+from .settings import Settings
+from .up import lock_of
+
+
+def down(settings: Settings, cluster: Cluster) -> None:
+    """End every process of `cluster`, then remove its namespaces, groups and files."""
+    with locked(lock_of(settings, cluster.name), lambda: None):
+        # The nodes first: their kubelets must not see a dead API server and act on it.
+        for machine in reversed(machines.every(cluster).values()):
+            machine.cut_power()
+        if isinstance(cluster.place, Networked):
+            network.remove(cluster, cluster.place)
+            cgroups.remove(cluster.place.tag)
+        shutil.rmtree(cluster.folder)
+        lock_of(settings, cluster.name).unlink(missing_ok=True)

@@ -1,0 +1,312 @@
+"""Images of this project, built here from the Containerfiles that a registry build uses too.
+
+Images that share layers share an archive, so that a node unpacks each layer once. An archive is
+named by everything that went into it; what has not changed is neither built nor fetched again.
+"""
+
+import hashlib
+import os
+import platform
+import re
+import shutil
+import tarfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ..host.lock import locked
+from ..host.run import CommandError
+from . import bases
+from .buildah import EPOCH, Buildah, step
+from .errors import LocalError
+from .progress import Part, Progress
+from .settings import Settings
+
+REGISTRY = "docker.io/shoal"
+
+# Slurm's release series -> the Debian that has it.
+SERIES: Mapping[str, str] = {"24.11": "trixie", "26.05": "forky"}
+DAEMONS = ("slurmctld", "slurmd", "slurmdbd", "slurmrestd", "sackd", "login")
+MARIADB = "11.8"  # trixie's
+
+
+@dataclass(frozen=True)
+class Image:
+    """A built image; `archive` may hold others as well."""
+
+    name: str
+    archive: Path
+    key: str
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """One image: a Containerfile, and what it is given."""
+
+    name: str  # with its tag
+    target: str = ""  # the stage of the Containerfile
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """Images of one Containerfile that share an archive."""
+
+    title: str
+    folder: str  # of images/
+    recipes: tuple[Recipe, ...]
+    expect_s: float  # as measured with an empty cache
+    suite: str = ""  # the Debian it stands on
+    args: Mapping[str, str] = field(default_factory=dict, hash=False)
+    programs: tuple[str, ...] = ()  # Go programs that it copies
+    checkout: tuple[str, ...] = ()  # files and folders of the checkout that it copies
+
+
+BUNDLES: tuple[Bundle, ...] = (
+    Bundle("pause", "pause", (Recipe("pause:1"),), 2, programs=("machine",)),
+    Bundle("coredns", "coredns", (Recipe("coredns:1.13.1"),), 3, programs=("coredns",)),
+    *(
+        Bundle(
+            f"Slurm {series}",
+            "slurm",
+            tuple(Recipe(f"{daemon}:{series}", daemon) for daemon in DAEMONS),
+            60,
+            suite,
+            {"DEBIAN": suite, "SLURM": series},
+        )
+        for series, suite in SERIES.items()
+    ),
+)
+BUNDLE_OF: Mapping[str, Bundle] = {
+    recipe.name: bundle for bundle in BUNDLES for recipe in bundle.recipes
+}
+
+GROUND: tuple[str, ...] = ("pause:1", "coredns:1.13.1")
+SLURM: Mapping[str, tuple[str, ...]] = {
+    series: tuple(f"{daemon}:{series}" for daemon in DAEMONS) for series in SERIES
+}
+
+
+def named(words: Sequence[str]) -> tuple[str, ...]:
+    """Return the images that a user's words mean: all, none, or names with or without a tag."""
+    names: dict[str, None] = {}
+    for word in words:
+        matching = [name for name in BUNDLE_OF if word in (name, name.partition(":")[0])]
+        if word == "all":
+            matching = [name for name in BUNDLE_OF if name not in GROUND]
+        if not matching and word != "none":
+            raise LocalError(f"there is no image {word}", f"one of: {', '.join(BUNDLE_OF)}")
+        names |= dict.fromkeys(matching)
+    return tuple(names)
+
+
+def recipes_dir() -> Path:
+    """Return the folder of the Containerfiles: the checkout's, or the copy in the package."""
+    package = Path(__file__).parents[1]
+    checkout = package.parents[1] / "images"
+    return checkout if checkout.is_dir() else package / "images"
+
+
+def inputs(bundle: Bundle, programs: Path | None) -> dict[str, Path]:
+    """Return every file that the bundle's build may read, by its place in the context."""
+    folder = recipes_dir()
+    found = {str(f.relative_to(folder / bundle.folder)): f for f in _files(folder / bundle.folder)}
+    for name in bundle.checkout:
+        found |= {str(f.relative_to(folder.parent)): f for f in _files(folder.parent / name)}
+    for name in bundle.programs:
+        if programs is None or not (programs / name).is_file():
+            raise LocalError(
+                f"the image {bundle.title} holds the program {name}, which is not there",
+                "ask for it together with the cluster's programs",
+            )
+        found[name] = programs / name
+    return dict(sorted(found.items()))
+
+
+def _files(path: Path) -> list[Path]:
+    if path.is_file():
+        return [path]
+    return [f for f in path.rglob("*") if f.is_file() and f.parent.name != "__pycache__"]
+
+
+def key(bundle: Bundle, found: Mapping[str, Path]) -> str:
+    """Return a name for everything that decides what the bundle's images are."""
+    digest = hashlib.sha256()
+
+    def add(name: str, content: bytes) -> None:
+        digest.update(f"{name} {len(content)}\n".encode() + content)
+
+    add("processor", platform.machine().encode())
+    add("time", str(EPOCH).encode())
+    add("base", bases.key(bundle.suite).encode() if bundle.suite else b"")
+    add("images", " ".join(f"{r.name}={r.target}" for r in bundle.recipes).encode())
+    for name, value in sorted(bundle.args.items()):
+        add(f"argument {name}", value.encode())
+    for name, file in found.items():
+        add(f"{name} {file.stat().st_mode & 0o111 != 0}", file.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def build(
+    settings: Settings, wanted: Sequence[str], programs: Path | None, progress: Progress
+) -> list[Image]:
+    """Return the wanted images, after building those that are not in the cache.
+
+    `programs` is a folder with the Go programs; only images that hold one need it.
+    """
+    archives = {
+        bundle.title: _provide(settings, bundle, inputs(bundle, programs), progress)
+        for bundle in dict.fromkeys(BUNDLE_OF[name] for name in wanted)
+    }
+    found = ((name, archives[BUNDLE_OF[name].title]) for name in dict.fromkeys(wanted))
+    return [Image(f"{REGISTRY}/{name}", file, file.name.partition(".")[0]) for name, file in found]
+
+
+def _provide(
+    settings: Settings, bundle: Bundle, found: Mapping[str, Path], progress: Progress
+) -> Path:
+    archive = _archive(settings, key(bundle, found))
+    if archive.exists():
+        return archive
+    if settings.offline and bundle.suite:
+        raise LocalError(
+            f"the images of {bundle.title} are not in the cache, and fetching is switched off",
+            "drop the offline setting once",
+        )
+    buildah = Buildah(settings.cache / "buildah", settings.environment)
+    lock = settings.cache / "images" / ".lock"
+    try:
+        with locked(lock, lambda: _say_waiting(progress, bundle)):
+            if archive.exists():
+                return archive
+            if bundle.suite:
+                bases.provide(settings.cache, bundle.suite, buildah, progress)
+            with progress.part(f"images of {bundle.title}", bundle.expect_s) as part:
+                return _make(settings, bundle, found, Work(buildah, part))
+    except CommandError as error:
+        (settings.cache / "images" / "build.log").write_text(error.said)
+        raise explain(error.said, bundle.title, settings.cache) from error
+    except OSError as error:
+        raise explain(str(error), bundle.title, settings.cache) from error
+
+
+def _archive(settings: Settings, named: str) -> Path:
+    return settings.cache / "images" / f"{named}.oci.tar"
+
+
+def _say_waiting(progress: Progress, bundle: Bundle) -> None:
+    with progress.part(f"{bundle.title}: waiting for another build", bundle.expect_s):
+        pass
+
+
+@dataclass(frozen=True)
+class Work:
+    """Who does the work, and who shows it."""
+
+    buildah: Buildah
+    part: Part
+
+
+def _make(settings: Settings, bundle: Bundle, found: Mapping[str, Path], work: Work) -> Path:
+    folder = settings.cache / "images"
+    for left_over in folder.glob(".building-*"):
+        shutil.rmtree(left_over, ignore_errors=True)
+    scratch = folder / f".building-{os.getpid()}"
+    context, layout, packed = (scratch / name for name in ("context", "layout", "packed"))
+    try:
+        # A copy with a key of its own: an edit half-way must not end up under the old key.
+        staged = {name: _copy(file, context / name) for name, file in found.items()}
+        archive = _archive(settings, key(bundle, staged))
+        for number, recipe in enumerate(bundle.recipes):
+            _build(bundle, recipe, context, Counted(work, number, len(bundle.recipes)))
+            work.buildah.push(f"{REGISTRY}/{recipe.name}", layout)
+        work.part.at("packing")
+        pack(layout, packed)
+        packed.replace(archive)
+        return archive
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+def _copy(file: Path, target: Path) -> Path:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    return Path(shutil.copy(file, target))
+
+
+@dataclass(frozen=True)
+class Counted:
+    """Turns buildah's lines into progress: the bundle's images count alike."""
+
+    work: Work
+    number: int
+    images: int
+
+    def line(self, name: str, text: str) -> None:
+        """See a line of output."""
+        if found := step(text):
+            what, done, total = found
+            self.work.part.at(f"{name}: {what}", self.number * total + done, self.images * total)
+
+
+def _build(bundle: Bundle, recipe: Recipe, context: Path, counted: Counted) -> None:
+    options = [f"--build-arg={name}={value}" for name, value in bundle.args.items()]
+    if recipe.target:
+        options.append(f"--target={recipe.target}")
+    counted.work.buildah.build(
+        f"{REGISTRY}/{recipe.name}", context, options, lambda text: counted.line(recipe.name, text)
+    )
+
+
+def pack(layout: Path, target: Path) -> None:
+    """Write an OCI layout as a tar archive: the same layout gives the same bytes."""
+    with target.open("wb") as handle:
+        with tarfile.open(fileobj=handle, mode="w") as archive:
+            for file in sorted(f for f in layout.rglob("*") if f.is_file()):
+                about = tarfile.TarInfo(str(file.relative_to(layout)))
+                about.size = file.stat().st_size
+                with file.open("rb") as content:
+                    archive.addfile(about, content)
+        # Renamed only once it is on the disk: a power cut must not leave half of it in the cache.
+        handle.flush()
+        os.fsync(handle.fileno())
+
+
+# What buildah, mmdebstrap or apt say -> the problem and its cure, first match wins.
+KNOWN = (
+    (
+        r"[Nn]o space left on device|[Dd]isk quota exceeded|enough free space",
+        "the disk is full",
+        "free 3 GB where {cache} is, or move the cache to a larger disk",
+    ),
+    (
+        r"(buildah|mmdebstrap): not found",
+        "buildah or mmdebstrap is missing",
+        "install what Debian calls buildah and mmdebstrap",
+    ),
+    (
+        r"Could not resolve|Temporary failure|Could not connect|Failed to fetch|Unable to fetch"
+        r"|Unable to connect|Connection (refused|timed out)|[Nn]ame or service not known"
+        r"|tls: |certificate verify failed",
+        "a package mirror cannot be reached",
+        "look at the network, at apt's and pip's settings, and at http_proxy",
+    ),
+    (
+        r"is not signed|NO_PUBKEY|GPG error|[Ss]ignatures? (were|couldn't)",
+        "the mirror's signatures cannot be verified",
+        "install a current debian-archive-keyring; a mirror that changes files must not be used",
+    ),
+    (
+        r"[Oo]peration not permitted|permission denied",
+        "this machine does not let us build images",
+        "become root; inside a container, start it privileged",
+    ),
+)
+
+
+def explain(said: str, title: str, cache: Path) -> LocalError:
+    """Return what went wrong in words, with its cure."""
+    tail = "\n".join(line for line in said.splitlines() if line.strip())[-1500:]
+    for pattern, problem, cure in KNOWN:
+        if re.search(pattern, said):
+            return LocalError(f"{title}: {problem}\n{tail}", cure.format(cache=cache))
+    log = cache / "images" / "build.log"
+    return LocalError(f"the images of {title} do not build\n{tail}", f"read {log}")
