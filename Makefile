@@ -66,23 +66,9 @@ up: $(SYNCED) ## A real Kubernetes with the Slurm images on this machine; needs 
 down: $(SYNCED) ## Take it down again and leave nothing behind
 	@shoal local down
 
-# What `shoal local load` does before it loads; no command builds without a cluster to load into.
-define BUILD_IMAGES
-import sys
-from shoal.cli.local import settings
-from shoal.local import images, packages, programs
-from shoal.local.bar import progress
-where, show = settings(), progress(sys.stderr)
-packages.ensure(where, show, packages.IMAGES)
-copied = programs.provide(where, show, ("machine", "coredns"))
-for image in images.build(where, (*images.GROUND, *images.named(["all"])), copied, show):
-    print(image.name, image.archive)
-endef
-export BUILD_IMAGES
-
 .PHONY: images
 images: $(SYNCED) ## Build every image in images/
-	@python -c "$$BUILD_IMAGES"
+	@shoal local images
 
 .PHONY: bench
 bench: $(SYNCED) ## Run one benchmark, `make bench BENCH=name`; without a name, list them

@@ -128,6 +128,9 @@ def status(name: str) -> None:
         for program, process in sorted(running.items()):
             size = processes.memory_bytes(process) >> 20
             click.echo(f"    {program:<26} pid {process.pid:<8} {size:>5} MiB")
+        for program in sorted(set(machine.kept()) - set(running)) if machine.process() else ():
+            well = False
+            click.echo(f"    {program:<26} NOT RUNNING")
     sys.exit(0 if well else 1)
 
 
@@ -155,17 +158,30 @@ def kubeconfig(name: str) -> None:
 @click.argument("wanted", nargs=-1, required=True, metavar="IMAGE|ARCHIVE...")
 def load(name: str, wanted: Sequence[str]) -> None:
     """Load images into every node: ours by name (built when needed), or archives."""
-    cluster, where, show = existing(name), settings(), progress(sys.stderr)
+    cluster, show = existing(name), progress(sys.stderr)
     archives = [Path(word) for word in wanted if Path(word).is_file()]
     names = image_builds.named([word for word in wanted if not Path(word).is_file()])
     for archive in archives:
         loads.load_archive(cluster, archive)
     if names:
-        packages.ensure(where, show, packages.IMAGES)
-        found = programs.provide(where, show, ("machine",))
-        built = image_builds.build(where, names, found, show)
+        built = _built(names)
         with show.part("loading images", 5 + 3 * len(built)) as part:
             loads.load_everywhere(cluster, built, part)
+
+
+@local.command()
+@click.argument("wanted", nargs=-1, metavar="IMAGE...")
+def images(wanted: Sequence[str]) -> None:
+    """Build images (all by default) and print where their archives are; needs no cluster."""
+    for image in _built(image_builds.named(wanted or ("all",))):
+        click.echo(f"{image.name} {image.archive}")
+
+
+def _built(names: Sequence[str]) -> list[image_builds.Image]:
+    where, show = settings(), progress(sys.stderr)
+    packages.ensure(where, show, packages.IMAGES)
+    found = programs.provide(where, show, ("machine",))
+    return image_builds.build(where, names, found, show)
 
 
 @local.command()

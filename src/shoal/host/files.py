@@ -1,6 +1,7 @@
 """Write files so that nobody ever reads half of one."""
 
 import os
+import threading
 from pathlib import Path
 
 
@@ -10,7 +11,7 @@ def write(path: Path, content: str | bytes, mode: int = 0o644) -> bool:
     if path.is_file() and path.read_bytes() == data and path.stat().st_mode & 0o777 == mode:
         return False
     path.parent.mkdir(parents=True, exist_ok=True)
-    scratch = path.with_name(f".{path.name}.{os.getpid()}")
+    scratch = path.with_name(f".{path.name}.{os.getpid()}-{threading.get_ident()}")
     scratch.write_bytes(data)
     scratch.chmod(mode)
     scratch.replace(path)

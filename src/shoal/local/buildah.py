@@ -11,7 +11,7 @@ from ..host.stream import stream
 EPOCH = 1767225600
 
 SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-STEP = re.compile(r"(?:\[\d+/\d+\] )?STEP (\d+)/(\d+): (.*)")
+STEP = re.compile(r"(?:\[\d+/\d+\] )?STEP \d+/\d+: (.*)")
 
 
 class Buildah:
@@ -74,8 +74,7 @@ class Buildah:
         return ("buildah", f"--root={self.folder}/storage", f"--runroot={self.folder}/run", *words)
 
 
-def step(line: str) -> tuple[str, int, int] | None:
-    """Read what buildah says when it begins a step: the instruction, its number, how many."""
-    if found := STEP.match(line):
-        return " ".join(found[3].split()), int(found[1]), int(found[2])
-    return None
+def step(line: str) -> str:
+    """Return the instruction that buildah says it begins with, or nothing."""
+    found = STEP.match(line)
+    return " ".join(found[1].split()) if found else ""

@@ -127,7 +127,11 @@ def config_files(cluster: Cluster) -> dict[Path, str]:
 
 
 def corefile(cluster: Cluster) -> str:
-    """Write CoreDNS' configuration: the cluster's names, and a quick no to all others."""
+    """Write CoreDNS' configuration: the cluster's names, and a firm no to all others.
+
+    Without the template they would be refused, which a resolver takes for a passing fault: Slurm
+    then asks again for five seconds.
+    """
     return f"""\
 .:53 {{
     errors
@@ -138,6 +142,9 @@ def corefile(cluster: Cluster) -> str:
         kubeconfig {kubeconfig_of(cluster, "coredns")}
         pods insecure
         ttl 5
+    }}
+    template ANY ANY . {{
+        rcode NXDOMAIN
     }}
     reload 5s
 }}

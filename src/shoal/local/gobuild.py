@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -48,7 +49,8 @@ def build(settings: Settings, part: Part, order: Order) -> None:
         for program, target in order.targets.items():
             _place(scratch / "programs" / built_name(program), target)
     except CommandError as error:
-        (programs / "build.log").write_text(error.said)
+        with suppress(OSError):  # the disk may be full, and that is what has to be said
+            (programs / "build.log").write_text(error.said)
         raise explain(error.said, settings) from error
     except OSError as error:
         raise explain(str(error), settings) from error
@@ -98,6 +100,7 @@ class Counted:
     def __init__(self, part: Part) -> None:
         self.part = part
         self.fetched = 0
+        self.compiled = 0
         self.waiting: dict[str, bool] = {}  # import path -> is it a main package
         self.total = 0
 
@@ -105,11 +108,10 @@ class Counted:
         """Take the list of packages that will be compiled."""
         words = [line.split() for line in listed.splitlines() if not line.startswith("go: ")]
         self.waiting = {word[0]: word[1:] == ["main"] for word in words if word}
-        self.total = len(self.waiting)
-        if all(self.waiting.values()):
-            self.part.at("linking")  # Go says nothing meanwhile
-        else:
-            self.part.at("compiling", 0, self.total)
+        # With only links left there is nothing to count: Go says nothing meanwhile.
+        linking = all(self.waiting.values())
+        self.total = 0 if linking else len(self.waiting)
+        self.part.at("linking" if linking else "compiling", 0, self.total)
 
     def fetching(self, line: str) -> None:
         """See a line while modules are fetched."""
@@ -122,7 +124,8 @@ class Counted:
         if line not in self.waiting:
             return self.fetching(line)
         verb = "linking" if self.waiting.pop(line) else "compiling"
-        self.part.at(f"{verb} {line}", self.total - len(self.waiting), self.total)
+        self.compiled += 1
+        self.part.at(f"{verb} {line}", self.compiled, self.total)
 
 
 def _place(built: Path, target: Path) -> None:
@@ -141,6 +144,11 @@ KNOWN = (
         r"no space left on device|disk quota exceeded",
         "the disk is full",
         "free 6 GB where {cache} is, or move the cache to a larger disk",
+    ),
+    (
+        r"Permission denied|permission denied|Read-only file system",
+        "a file cannot be written",
+        "look who owns {cache}, or move the cache",
     ),
     (
         r"module lookup disabled by GOPROXY=off",
@@ -174,8 +182,9 @@ KNOWN = (
 
 def explain(said: str, settings: Settings) -> LocalError:
     """Return what went wrong in words, with its cure."""
-    # `go build -v` also names every package; those lines have no blank in them.
-    telling = [line for line in said.splitlines() if " " in line.strip()]
+    # Go also names every package, on a line of its own.
+    lines = [line.removesuffix(" main").strip() for line in said.splitlines()]
+    telling = [line for line in lines if " " in line]
     tail = "\n".join(telling[-10:])
     for pattern, problem, cure in KNOWN:
         if re.search(pattern, said):

@@ -234,7 +234,7 @@ def _copy(file: Path, target: Path) -> Path:
 
 @dataclass(frozen=True)
 class Counted:
-    """Turns buildah's lines into progress: the bundle's images count alike."""
+    """Turns buildah's lines into progress. A stage has numbers of its own, so only images count."""
 
     work: Work
     number: int
@@ -243,8 +243,7 @@ class Counted:
     def line(self, name: str, text: str) -> None:
         """See a line of output."""
         if found := step(text):
-            what, done, total = found
-            self.work.part.at(f"{name}: {what}", self.number * total + done, self.images * total)
+            self.work.part.at(f"{name}: {found}", self.number, self.images)
 
 
 def _build(bundle: Bundle, recipe: Recipe, context: Path, counted: Counted) -> None:

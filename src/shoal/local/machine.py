@@ -4,6 +4,7 @@ Killing that first process is a power cut: the kernel ends every process of its 
 with the last of them go the mounts.
 """
 
+import contextlib
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -114,13 +115,27 @@ class Machine:
             raise LookupError(f"{self.folder.name} is not running")
         return Path(f"/proc/{process.pid}/root") / inside.lstrip("/")
 
+    def kept(self) -> tuple[str, ...]:
+        """Name the programs that it was told to keep running."""
+        try:
+            told = json.loads((self.folder / "machine.json").read_text())
+        except FileNotFoundError:
+            return ()
+        return tuple(program["name"] for program in told["programs"])
+
     def programs(self) -> dict[str, Process]:
-        """Return the programs that run in it now, by the name of their file."""
-        process = self.process()
+        """Return those of its programs that run now, by name."""
+        process, kept = self.process(), self.kept()
         if process is None:
             return {}
-        found = [p for pid in processes.children(process.pid) if (p := processes.find(pid))]
-        return {processes.name_of(p): p for p in found}
+        found = {}
+        for pid in processes.children(process.pid):
+            # Its first process also adopts what others left behind, such as containers' shims,
+            # and these may end while we look.
+            with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+                if (child := processes.find(pid)) and (name := processes.name_of(child)) in kept:
+                    found[name] = child
+        return found
 
 
 def wait_until_gone(ended: Sequence[Process], timeout_s: float = 20) -> None:

@@ -75,6 +75,7 @@ def start_node(cluster: Cluster, name: str, programs: Path) -> bool:
     assert isinstance(cluster.place, Networked)
     machine = Machine(cluster.node(name))
     disk = machine.folder
+    cni = node.cni_folder()
     texts = {**node.etc(cluster, name), **_credentials(cluster, name)}
 
     def prepare() -> None:
@@ -109,6 +110,8 @@ def start_node(cluster: Cluster, name: str, programs: Path) -> bool:
         root.disk(disk / "tmp", "/tmp"),
         root.disk(disk / "home", "/root"),
         *(_bin(programs, name) for name in NODE_PROGRAMS),
+        # Debian's lie below /usr, which is there already.
+        Mount("bind", str(cni), str(cni), readOnly=True),
     )
     config = Config(
         hostname=name,

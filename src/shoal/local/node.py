@@ -5,7 +5,7 @@ from pathlib import Path
 
 import yaml
 
-from . import cgroups
+from . import cgroups, packages
 from .cluster import Cluster, Networked
 from .control_plane import DOMAIN, proxy_config
 from .machine import Program
@@ -13,7 +13,6 @@ from .pki import Identity
 
 BIN = Path("/opt/shoal/bin")
 SOCKET = "/run/containerd/containerd.sock"
-CNI_FOLDERS = (Path("/usr/lib/cni"), Path("/opt/cni/bin"))
 PAUSE = "docker.io/shoal/pause:1"
 # The kubelet renews its lease every quarter of this; see control_plane.NODE_GRACE_S.
 LEASE_S = 12
@@ -42,7 +41,7 @@ def programs(cluster: Cluster, name: str) -> tuple[Program, ...]:
     return (
         Program(
             "containerd",
-            ("/usr/bin/containerd", "--config=/etc/containerd/config.toml"),
+            ("/usr/bin/env", "containerd", "--config=/etc/containerd/config.toml"),
             "/var/log/shoal/containerd.log",
         ),
         Program(
@@ -75,7 +74,7 @@ def etc(cluster: Cluster, name: str) -> dict[str, str]:
         "hostname": f"{name}\n",
         "hosts": f"127.0.0.1 localhost\n{place.addresses.node(i)} {name}\n",
         "resolv.conf": f"nameserver {place.addresses.dns}\n",
-        "containerd/config.toml": containerd_config(),
+        "containerd/config.toml": containerd_config(cni_folder()),
         "cni/net.d/10-shoal.conflist": cni_config(place, i),
         "kubernetes/kubelet.yaml": kubelet_config(cluster, name),
         "kubernetes/kube-proxy.yaml": proxy_config(
@@ -84,7 +83,12 @@ def etc(cluster: Cluster, name: str) -> dict[str, str]:
     }
 
 
-def containerd_config() -> str:
+def cni_folder() -> Path:
+    """Say where this machine has its CNI plugins."""
+    return packages.cni_folder() or packages.CNI_FOLDERS[0]
+
+
+def containerd_config(cni: Path) -> str:
     """Write containerd's configuration."""
     return f"""\
 version = 2
@@ -94,16 +98,11 @@ version = 2
   restrict_oom_score_adj = true
   disable_apparmor = true
   [plugins."io.containerd.grpc.v1.cri".cni]
-    bin_dir = "{cni_folder()}"
+    bin_dir = "{cni}"
     conf_dir = "/etc/cni/net.d"
   [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc]
     runtime_type = "io.containerd.runc.v2"
 """
-
-
-def cni_folder() -> Path:
-    """Say where this machine has its CNI plugins."""
-    return next((folder for folder in CNI_FOLDERS if (folder / "ptp").exists()), CNI_FOLDERS[0])
 
 
 def cni_config(place: Networked, i: int) -> str:

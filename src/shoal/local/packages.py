@@ -214,17 +214,12 @@ class Apt:
         """See a line of output."""
         if found := re.match(r"(\d+) upgraded, (\d+) newly installed", text):
             self.done, self.total = 0, 2 * (int(found[1]) + int(found[2]))
-        elif text.startswith("Get:"):
-            self.part.at(f"downloading {_fetched(text)}")
+        elif text.startswith("Get:") and self.total:
+            # Get:1 http://mirror/debian bookworm/main amd64 runc amd64 1.1.5 [2710 kB]
+            self.part.at(f"downloading {text.split()[4]}")
         elif text.startswith(("Unpacking ", "Setting up ")):
             self.done += 1
             self.part.at(text.split(" (", maxsplit=1)[0].lower(), self.done, self.total)
-
-
-def _fetched(text: str) -> str:
-    # Get:1 http://mirror/debian bookworm/main amd64 runc amd64 1.1.5 [2710 kB]
-    words = text.split()
-    return words[4] if len(words) > 4 else "packages"
 
 
 # What apt says -> the problem and its cure, first match wins.

@@ -1,12 +1,13 @@
 """The programs of a local cluster in one folder: brought, cached or built."""
 
 import hashlib
-import os
 import platform
 import shutil
+import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from ..host import files
 from ..host.lock import locked
 from . import brought, gobuild, toolchain
 from .catalogue import (
@@ -64,17 +65,15 @@ def _build(
 ) -> None:
     module = next(iter(places)).module
     toolchain.install(settings, progress, go)
-    compiled = (settings.cache / "go" / "build").exists()
-    with progress.part(_part_name(module), module.warm_s if compiled else module.cold_s) as part:
+    compiled = settings.cache / "go" / f"compiled-{module.name}"
+    expect_s = module.warm_s if compiled.exists() else module.cold_s
+    with progress.part(module.part, expect_s) as part:
         lock = settings.cache / "programs" / ".lock"
         with locked(lock, lambda: part.at("waiting for another process that builds them")):
             targets = {program: file for program, file in places.items() if not file.exists()}
             if targets:
                 gobuild.build(settings, part, gobuild.Order(go.go, module, targets))
-
-
-def _part_name(module: Module) -> str:
-    return "kwok" if module.name == "kwok" else "programs"
+                files.write(compiled, "")
 
 
 def place(cache: Path, program: Program, go: Toolchain) -> Path:
@@ -122,13 +121,15 @@ def assemble(cache: Path, found: Mapping[str, Path]) -> Path:
     folder = cache / "programs" / "sets" / digest
     if folder.is_dir():
         return folder
-    scratch = folder.with_name(f".{digest}-{os.getpid()}")
-    shutil.rmtree(scratch, ignore_errors=True)
-    scratch.mkdir(parents=True)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    scratch = Path(tempfile.mkdtemp(prefix=".", dir=folder.parent))
+    scratch.chmod(0o755)
     for name, file in found.items():
         (scratch / name).symlink_to(file.absolute())
     try:
         scratch.replace(folder)
-    except OSError:  # another process was faster
+    except OSError:
         shutil.rmtree(scratch)
+        if not folder.is_dir():  # else another one was faster
+            raise
     return folder

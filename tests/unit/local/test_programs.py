@@ -223,6 +223,14 @@ def test_a_build_that_fails_leaves_nothing_but_its_log(tmp_path):
     assert sorted(file.name for file in left.iterdir()) == [".lock", "build.log"]
 
 
+def test_a_full_disk_is_said_even_when_the_log_does_not_fit(tmp_path):
+    make_go(tmp_path / "bin", build="echo 'write x: no space left on device'; exit 1")
+    settings = make_settings(tmp_path, tmp_path / "bin")
+    (settings.cache / "programs" / "build.log").mkdir(parents=True)
+    with pytest.raises(LocalError, match="the disk is full"):
+        programs.provide(settings, Heard(), ("kubelet",))
+
+
 def test_the_scratch_folder_of_a_killed_build_goes_with_the_next(tmp_path):
     make_go(tmp_path / "bin")
     settings = make_settings(tmp_path, tmp_path / "bin")
@@ -269,6 +277,7 @@ def test_gos_lines_become_progress():
         ("verifying x@v1: checksum mismatch\n\tdownloaded: h1:a", "not the one that go.sum names"),
         ("write /tmp/x: no space left on device", "disk is full"),
         ("go: x@v1: module lookup disabled by GOPROXY=off", "switched off"),
+        ("open /cache/x: permission denied", "cannot be written"),
         ("k8s.io/api: compile: signal: killed", "memory"),
         ("missing go.sum entry for module providing package x", "do not cover"),
         ("a.go:1:2: undefined: x", "do not build"),
@@ -371,10 +380,11 @@ def test_another_version_on_the_path_is_passed_over_in_silence(tmp_path):
     assert (folder / "kubectl").read_text() == "built\n"
 
 
-def test_our_own_programs_are_never_taken_from_the_path(tmp_path):
-    make_kubernetes(tmp_path / "bin", "machine", "1.0.0")
+@pytest.mark.parametrize("name", ["coredns", "machine", "storage"])
+def test_our_own_programs_are_never_taken_from_the_path(tmp_path, name):
+    make_kubernetes(tmp_path / "bin", name, programs.COREDNS)
     settings = make_settings(tmp_path, tmp_path / "bin")
-    assert brought.on_path(settings, PROGRAMS["machine"]) is None
+    assert brought.on_path(settings, PROGRAMS[name]) is None
 
 
 def test_a_brought_program_is_used_where_it_is(tmp_path):
@@ -391,7 +401,6 @@ def test_a_brought_program_is_used_where_it_is(tmp_path):
         ('{"clientVersion": {"minor": "32+", "gitVersion": "v1.32.4-dispatcher"}}', "1.32.4"),
         ("v3.19.5+gabcdef0", "3.19.5"),
         ("etcd Version: 3.6.5\nGo Version: go1.26.8", "3.6.5"),
-        ("CoreDNS-1.13.1\nlinux/amd64, go1.26.8, ", "1.13.1"),
         ("kwok version v0.7.0 go1.26.8 (linux/amd64)", "0.7.0"),
         ("usage: kubelet", None),
     ],

@@ -11,10 +11,12 @@ import (
 	_ "github.com/coredns/coredns/plugin/kubernetes"
 	_ "github.com/coredns/coredns/plugin/ready"
 	_ "github.com/coredns/coredns/plugin/reload"
+	_ "github.com/coredns/coredns/plugin/template"
 )
 
 func main() {
-	// The order is the order in which a query passes through them.
-	dnsserver.Directives = []string{"reload", "errors", "health", "ready", "cache", "kubernetes"}
+	// The order is the order in which a query passes through them. In the stock order the template,
+	// our no to all other names, would answer for the cluster's names too.
+	dnsserver.Directives = []string{"reload", "errors", "health", "ready", "cache", "kubernetes", "template"}
 	coremain.Run()
 }

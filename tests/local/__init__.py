@@ -1,0 +1,1 @@
+"""Real Kubernetes on this machine, called as its users call it."""
