@@ -10,6 +10,7 @@ from .addresses import Addresses
 from .control_plane import DOMAIN
 from .errors import LocalError
 
+PORT = 53
 QUERY_A = 1
 CLASS_IN = 1
 RECURSE = 0x0100
@@ -23,7 +24,7 @@ def resolve(server: IPv4Address, name: str, timeout_s: float = 1) -> IPv4Address
     header = struct.pack(">HHHHHH", number, RECURSE, 1, 0, 0, 0)
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as line:
         line.settimeout(timeout_s)
-        line.connect((str(server), 53))
+        line.connect((str(server), PORT))
         line.send(header + question + struct.pack(">HH", QUERY_A, CLASS_IN))
         answer = line.recv(512)
     found, count = struct.unpack(">H4xH", answer[:8])
