@@ -52,9 +52,22 @@ def ensure(tag: str, machine: str) -> tuple[str, ...]:
     return tuple(folders)
 
 
+def clear(tag: str, machine: str) -> None:
+    """Remove the groups of containers that went with the machine's power.
+
+    A boot begins without them; a kubelet that finds some asks for their containers in vain, for
+    seconds each.
+    """
+    for hierarchy in _used():
+        top = hierarchy / group(tag, machine).lstrip("/")
+        for child in top.iterdir() if top.is_dir() else ():
+            if child.is_dir() and child.name != "system":
+                _remove_tree(child)
+
+
 def remove(tag: str) -> None:
     """Remove every group of the cluster `tag`, and ours when it was the last."""
-    for hierarchy in _hierarchies():
+    for hierarchy in _used():
         ours = hierarchy / "shoal"
         if (ours / tag).exists():
             _remove_tree(ours / tag)
@@ -73,6 +86,13 @@ def _hierarchies() -> Iterator[Path]:
         if path.is_dir() and path not in seen:
             seen.add(path)
             yield path
+
+
+def _used() -> Iterator[Path]:
+    yield from _hierarchies()
+    # On a hybrid machine runc puts containers into version 2 as well.
+    if (ROOT / "unified").is_dir():
+        yield ROOT / "unified"
 
 
 def _delegate(folder: Path) -> None:

@@ -52,28 +52,35 @@ class Bundle:
     """Images of one Containerfile that share an archive."""
 
     title: str
-    folder: str  # of images/
     recipes: tuple[Recipe, ...]
-    expect_s: float  # as measured with an empty cache
+    reads: tuple[str, ...]  # files and folders of the checkout; first that of the Containerfile
+    expect_s: float  # as measured with an empty cache, without the base
     suite: str = ""  # the Debian it stands on
     args: Mapping[str, str] = field(default_factory=dict, hash=False)
-    programs: tuple[str, ...] = ()  # Go programs that it copies
-    checkout: tuple[str, ...] = ()  # files and folders of the checkout that it copies
+    programs: tuple[str, ...] = ()  # Go programs that it copies from bin/
 
 
 BUNDLES: tuple[Bundle, ...] = (
-    Bundle("pause", "pause", (Recipe("pause:1"),), 2, programs=("machine",)),
-    Bundle("coredns", "coredns", (Recipe("coredns:1.13.1"),), 3, programs=("coredns",)),
+    Bundle("pause", (Recipe("pause:1"),), ("images/pause",), 2, programs=("machine",)),
+    Bundle("CoreDNS", (Recipe("coredns:1.13.1"),), ("images/coredns",), 3, programs=("coredns",)),
     *(
         Bundle(
             f"Slurm {series}",
-            "slurm",
             tuple(Recipe(f"{daemon}:{series}", daemon) for daemon in DAEMONS),
+            ("images/slurm", "images/add-packages"),
             60,
             suite,
             {"DEBIAN": suite, "SLURM": series},
         )
         for series, suite in SERIES.items()
+    ),
+    Bundle(
+        "MariaDB",
+        (Recipe(f"mariadb:{MARIADB}"),),
+        ("images/mariadb", "images/add-packages"),
+        20,
+        "trixie",
+        {"MARIADB": MARIADB},
     ),
 )
 BUNDLE_OF: Mapping[str, Bundle] = {
@@ -107,25 +114,32 @@ def recipes_dir() -> Path:
 
 
 def inputs(bundle: Bundle, programs: Path | None) -> dict[str, Path]:
-    """Return every file that the bundle's build may read, by its place in the context."""
-    folder = recipes_dir()
-    found = {str(f.relative_to(folder / bundle.folder)): f for f in _files(folder / bundle.folder)}
-    for name in bundle.checkout:
-        found |= {str(f.relative_to(folder.parent)): f for f in _files(folder.parent / name)}
+    """Return every file that the bundle's build may read, by its place in the context.
+
+    The context is laid out as the checkout is, which is the context of a registry build.
+    """
+    found: dict[str, Path] = {}
+    for name in bundle.reads:
+        place = _place(name)
+        files = [place] if place.is_file() else [f for f in place.rglob("*") if f.is_file()]
+        found |= {
+            str(Path(name) / file.relative_to(place)): file
+            for file in files
+            if file.parent.name != "__pycache__"
+        }
     for name in bundle.programs:
         if programs is None or not (programs / name).is_file():
             raise LocalError(
-                f"the image {bundle.title} holds the program {name}, which is not there",
-                "ask for it together with the cluster's programs",
+                f"the image of {bundle.title} holds the program {name}, which is not there",
+                "build the cluster's programs first",
             )
-        found[name] = programs / name
+        found[f"bin/{name}"] = programs / name
     return dict(sorted(found.items()))
 
 
-def _files(path: Path) -> list[Path]:
-    if path.is_file():
-        return [path]
-    return [f for f in path.rglob("*") if f.is_file() and f.parent.name != "__pycache__"]
+def _place(name: str) -> Path:
+    folder, _, rest = name.partition("/")
+    return recipes_dir() / rest if folder == "images" else recipes_dir().parent / name
 
 
 def key(bundle: Bundle, found: Mapping[str, Path]) -> str:
@@ -247,7 +261,8 @@ class Counted:
 
 
 def _build(bundle: Bundle, recipe: Recipe, context: Path, counted: Counted) -> None:
-    options = [f"--build-arg={name}={value}" for name, value in bundle.args.items()]
+    options = [f"--file={context / bundle.reads[0]}/Containerfile"]
+    options += [f"--build-arg={name}={value}" for name, value in bundle.args.items()]
     if recipe.target:
         options.append(f"--target={recipe.target}")
     counted.work.buildah.build(

@@ -77,8 +77,10 @@ def start_node(cluster: Cluster, name: str, programs: Path) -> bool:
     disk = machine.folder
     cni = node.cni_folder()
     texts = {**node.etc(cluster, name), **_credentials(cluster, name)}
+    tag = cluster.place.tag
 
     def prepare() -> None:
+        cgroups.clear(tag, name)
         for path, text in texts.items():
             secret = path.endswith((".key", ".kubeconfig"))
             files.write(disk / "etc/upper" / path, text, 0o600 if secret else 0o644)

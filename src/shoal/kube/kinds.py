@@ -1,0 +1,94 @@
+"""Kinds and where the API server serves them. Pure."""
+
+from dataclasses import dataclass
+
+from .objects import Object
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of object in one version of its group."""
+
+    group: str
+    version: str
+    kind: str
+    plural: str
+    namespaced: bool = True
+
+    @property
+    def api_version(self) -> str:
+        """Return the kind's apiVersion field."""
+        return f"{self.group}/{self.version}" if self.group else self.version
+
+    def path(self, namespace: str = "", name: str = "", subresource: str = "") -> str:
+        """Return the URL path of one object, of all of a namespace, or of all there are."""
+        root = f"/apis/{self.group}/{self.version}" if self.group else f"/api/{self.version}"
+        scope = f"/namespaces/{namespace}" if self.namespaced and namespace else ""
+        tail = "".join(f"/{part}" for part in (name, subresource) if part)
+        return f"{root}{scope}/{self.plural}{tail}"
+
+
+def _core(kind: str, plural: str, *, namespaced: bool = True) -> Kind:
+    return Kind("", "v1", kind, plural, namespaced)
+
+
+POD = _core("Pod", "pods")
+SERVICE = _core("Service", "services")
+CONFIG_MAP = _core("ConfigMap", "configmaps")
+SECRET = _core("Secret", "secrets")
+SERVICE_ACCOUNT = _core("ServiceAccount", "serviceaccounts")
+PERSISTENT_VOLUME_CLAIM = _core("PersistentVolumeClaim", "persistentvolumeclaims")
+NODE = _core("Node", "nodes", namespaced=False)
+NAMESPACE = _core("Namespace", "namespaces", namespaced=False)
+STATEFUL_SET = Kind("apps", "v1", "StatefulSet", "statefulsets")
+DEPLOYMENT = Kind("apps", "v1", "Deployment", "deployments")
+DAEMON_SET = Kind("apps", "v1", "DaemonSet", "daemonsets")
+CONTROLLER_REVISION = Kind("apps", "v1", "ControllerRevision", "controllerrevisions")
+JOB = Kind("batch", "v1", "Job", "jobs")
+CRON_JOB = Kind("batch", "v1", "CronJob", "cronjobs")
+POD_DISRUPTION_BUDGET = Kind("policy", "v1", "PodDisruptionBudget", "poddisruptionbudgets")
+LEASE = Kind("coordination.k8s.io", "v1", "Lease", "leases")
+EVENT = Kind("events.k8s.io", "v1", "Event", "events")
+ENDPOINT_SLICE = Kind("discovery.k8s.io", "v1", "EndpointSlice", "endpointslices")
+ROLE = Kind("rbac.authorization.k8s.io", "v1", "Role", "roles")
+ROLE_BINDING = Kind("rbac.authorization.k8s.io", "v1", "RoleBinding", "rolebindings")
+CLUSTER_ROLE = Kind("rbac.authorization.k8s.io", "v1", "ClusterRole", "clusterroles", False)  # noqa: FBT003
+CLUSTER_ROLE_BINDING = Kind(
+    "rbac.authorization.k8s.io", "v1", "ClusterRoleBinding", "clusterrolebindings", namespaced=False
+)
+CUSTOM_RESOURCE_DEFINITION = Kind(
+    "apiextensions.k8s.io",
+    "v1",
+    "CustomResourceDefinition",
+    "customresourcedefinitions",
+    namespaced=False,
+)
+VALIDATING_WEBHOOK = Kind(
+    "admissionregistration.k8s.io",
+    "v1",
+    "ValidatingWebhookConfiguration",
+    "validatingwebhookconfigurations",
+    namespaced=False,
+)
+MUTATING_WEBHOOK = Kind(
+    "admissionregistration.k8s.io",
+    "v1",
+    "MutatingWebhookConfiguration",
+    "mutatingwebhookconfigurations",
+    namespaced=False,
+)
+
+
+class Kinds:
+    """The kinds that a process knows: Kubernetes' own, and those it is told of."""
+
+    def __init__(self, *more: Kind) -> None:
+        known = (kind for kind in globals().values() if isinstance(kind, Kind))
+        self._by_name = {(k.api_version, k.kind): k for k in (*known, *more)}
+
+    def of(self, obj: Object) -> Kind:
+        """Return the kind of `obj`."""
+        try:
+            return self._by_name[obj["apiVersion"], obj["kind"]]
+        except KeyError:
+            raise LookupError(f"{obj.get('apiVersion')} {obj.get('kind')}: unknown kind") from None
