@@ -100,6 +100,33 @@ def ref(kind: Kind, obj: Object, subresource: str = "") -> Ref:
 
 
 @dataclass(frozen=True)
+class Demand:
+    """How a deletion is meant: of that very object as it was seen, and how gently."""
+
+    uid: str = ""
+    version: str = ""
+    grace_s: int | None = None
+    propagation: str = "Background"
+
+    def options(self) -> Object:
+        """Return it as the API has it."""
+        seen = {"uid": self.uid, "resourceVersion": self.version}
+        options: Object = {
+            "apiVersion": "v1",
+            "kind": "DeleteOptions",
+            "propagationPolicy": self.propagation,
+            "preconditions": {key: value for key, value in seen.items() if value},
+        }
+        if self.grace_s is not None:
+            options["gracePeriodSeconds"] = self.grace_s
+        return options
+
+
+class _Named(msgspec.Struct, frozen=True):
+    kind: str = ""
+
+
+@dataclass(frozen=True)
 class Request:
     """One request to the API server."""
 
@@ -220,7 +247,7 @@ class Client:
     async def apply(
         self, kind: Kind, obj: Object, type_: type[T], *, force: bool = False, subresource: str = ""
     ) -> T:
-        """Server-side apply `obj`; without `force`, a field of another manager is a ConflictError."""
+        """Server-side apply `obj`; a field of another manager is a ConflictError, or is forced."""
         path = ref(kind, obj, subresource).path
         query = {"fieldManager": self.manager, "force": "true" if force else "false"}
         request = Request(
@@ -251,28 +278,15 @@ class Client:
         request = Request("PUT", path, query, _encode(obj), verb="update", plural=kind.plural)
         return await self._write(request, type_)
 
-    async def delete(
-        self,
-        what: Ref,
-        *,
-        uid: str = "",
-        version: str = "",
-        grace_s: int | None = None,
-        propagation: str = "Background",
-    ) -> None:
-        """Delete one object; with `uid` and `version`, that very one as it was seen."""
-        demands = {"uid": uid, "resourceVersion": version}
-        options: Object = {
-            "apiVersion": "v1",
-            "kind": "DeleteOptions",
-            "propagationPolicy": propagation,
-            "preconditions": {key: value for key, value in demands.items() if value},
-        }
-        if grace_s is not None:
-            options["gracePeriodSeconds"] = grace_s
+    async def delete(self, what: Ref, type_: type[R], demand: Demand | None = None) -> R | None:
+        """Delete one object; return what is left of it while it ends, None when it is gone."""
+        options = _encode((demand or Demand()).options())
         plural = what.kind.plural
-        request = Request("DELETE", what.path, {}, _encode(options), verb="delete", plural=plural)
-        await self._through(str(request), lambda: self._send(request))
+        request = Request("DELETE", what.path, {}, options, verb="delete", plural=plural)
+        answer = await self._through(str(request), lambda: self._send(request))
+        if msgspec.json.decode(answer, type=_Named).kind == "Status":
+            return None
+        return msgspec.json.decode(answer, type=type_)
 
     async def evict(self, namespace: str, name: str, uid: str = "") -> None:
         """Ask for a pod's eviction; a disruption budget that does not allow it is a BusyError."""

@@ -41,6 +41,9 @@ class Buildah:
         container = self._run("from", "scratch")
         try:
             self._run("add", "--quiet", container, str(archive), "/")
+            # buildah makes its roots 0555; a root file system's is 0755 everywhere else.
+            Path(self._run("mount", container)).chmod(0o755)
+            self._run("umount", container)
             self._run("config", "--cmd", "bash", container)
             self._run("commit", "--quiet", f"--timestamp={EPOCH}", container, name)
         finally:

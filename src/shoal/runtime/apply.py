@@ -1,0 +1,195 @@
+"""The one way to write: make what an owner has equal to what it shall have, and nothing more.
+
+Server-side apply for every kind. An annotation holds a digest of what we applied last, so what has
+not changed is not sent. Whoever changes a field of ours is put right: we remember what an object
+looked like after our write (its generation, or its version where it has none) and apply again when
+that moved. What belongs to somebody else is reported and never fought over.
+"""
+
+import asyncio
+import copy
+import hashlib
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from ..kube.kinds import Kind, Kinds
+from ..kube.objects import Key, Object, Resource, controller_of, key_of, owner_reference
+from ..kubeapi.client import Client, Demand, Ref
+from ..kubeapi.errors import ConflictError, InvalidError, NotFoundError
+from .store import Store
+from .turns import Turns
+
+DIGEST = "shoal/applied"
+SIDE_BY_SIDE = 32
+
+
+@dataclass(frozen=True)
+class Refused:
+    """An object that was not written, and why."""
+
+    kind: Kind
+    key: Key
+    why: str
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one application did."""
+
+    written: int = 0
+    deleted: int = 0
+    refused: tuple[Refused, ...] = ()
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What an application may do beyond writing fields."""
+
+    prune: Collection[Kind] = ()  # kinds whose objects go when they are no longer wanted
+    recreate: Collection[Kind] = ()  # kinds that are deleted and made anew for an immutable field
+    force: bool = True  # take over fields that others set in an object of ours
+
+
+@dataclass
+class Applier:
+    """Writes desired sets. One for a process: its memory and its bound are shared by all owners."""
+
+    client: Client
+    stores: Mapping[Kind, Store[Any]]
+    kinds: Kinds = field(default_factory=Kinds)
+    _settled: dict[str, str] = field(default_factory=dict)  # uid -> mark after our last write
+    _turns: Turns = field(default_factory=lambda: Turns(SIDE_BY_SIDE))
+
+    async def apply(
+        self,
+        owner: Object,
+        desired: Sequence[Object],
+        rules: Rules = Rules(),  # noqa: B008 - frozen
+    ) -> Outcome:
+        """Make the objects of `owner` equal `desired`; conflicts are in the outcome, not raised."""
+        marked = [(self.kinds.of(obj), mark(obj, owner)) for obj in desired]
+        wanted = {(kind, key_of(obj)) for kind, obj in marked}
+        results = await _all(self._one(kind, obj, owner, rules) for kind, obj in marked)
+        refused = tuple(result for result in results if isinstance(result, Refused))
+        extra = list(self._unwanted(owner, wanted, rules.prune))
+        await _all(self._delete(kind, obj, owner) for kind, obj in extra)
+        return Outcome(sum(result is True for result in results), len(extra), refused)
+
+    async def _one(self, kind: Kind, obj: Object, owner: Object, rules: Rules) -> bool | Refused:
+        store = self.stores.get(kind)
+        live = store.get(key_of(obj)) if store is not None else None
+        if live is not None:
+            if stranger := _stranger(live, owner):
+                return Refused(kind, live.key, stranger)
+            if self._is_settled(live, obj):
+                return False
+            if live.deleting:
+                return Refused(kind, live.key, "it is being deleted")
+        try:
+            async with self._turns.turn(owner["metadata"]["uid"]):
+                await self._write(kind, obj, force=rules.force)
+        except ConflictError as conflict:
+            return Refused(kind, key_of(obj), str(conflict))
+        except InvalidError as invalid:
+            if live is None or kind not in rules.recreate or not _immutable(invalid):
+                raise
+            await self._delete(kind, live, owner)
+            return Refused(kind, live.key, "immutable field: deleted, to be made anew")
+        return True
+
+    async def _write(self, kind: Kind, obj: Object, *, force: bool) -> None:
+        store = self.stores.get(kind)
+        written: Resource = await self.client.apply(
+            kind, obj, store.type if store else Resource, force=force
+        )
+        self._settled[written.metadata.uid] = _mark_of(written)
+        if store is not None:
+            store.put(written)
+
+    def _is_settled(self, live: Resource, obj: Object) -> bool:
+        if live.metadata.annotations.get(DIGEST) != obj["metadata"]["annotations"][DIGEST]:
+            return False
+        # After a start nothing is remembered: the digest has to do, so a restart writes nothing.
+        remembered = self._settled.setdefault(live.metadata.uid, _mark_of(live))
+        return remembered == _mark_of(live)
+
+    def _unwanted(
+        self, owner: Object, wanted: set[tuple[Kind, Key]], prune: Iterable[Kind]
+    ) -> Iterable[tuple[Kind, Resource]]:
+        for kind in prune:
+            for obj in self.stores[kind].owned_by(owner["metadata"]["uid"]):
+                managed = controller_of(obj)
+                ours = managed is not None and managed.uid == owner["metadata"]["uid"]
+                # Only what we applied: an owner may have objects of other controllers too.
+                applied = DIGEST in obj.metadata.annotations
+                if ours and applied and not obj.deleting and (kind, obj.key) not in wanted:
+                    yield kind, obj
+
+    async def _delete(self, kind: Kind, obj: Resource, owner: Object) -> None:
+        async with self._turns.turn(owner["metadata"]["uid"]):
+            await delete(self.client, self.stores.get(kind), kind, obj)
+        self._settled.pop(obj.metadata.uid, None)
+
+
+async def delete(client: Client, store: Store[Any] | None, kind: Kind, obj: Resource) -> None:
+    """Delete that very object as it was seen; the store knows it at once."""
+    meta = obj.metadata
+    try:
+        left: Resource | None = await client.delete(
+            Ref(kind, *obj.key), store.type if store else Resource, Demand(uid=meta.uid)
+        )
+    except NotFoundError:
+        left = None
+    if store is not None:
+        if left is None:
+            store.removed_by_us(obj.key, meta.uid)
+        else:
+            store.put(left)
+
+
+def mark(obj: Object, owner: Object) -> Object:
+    """Return `obj` with its owner and the digest of all it says."""
+    marked = copy.deepcopy(obj)
+    meta = marked["metadata"]
+    if meta.get("namespace", "") == owner["metadata"].get("namespace", ""):
+        meta["ownerReferences"] = [owner_reference(owner)]
+    encoded = msgspec.json.encode(marked, order="deterministic")
+    meta["annotations"] = {
+        **meta.get("annotations", {}),
+        DIGEST: hashlib.sha256(encoded).hexdigest()[:32],
+    }
+    return marked
+
+
+def _mark_of(obj: Resource) -> str:
+    """Return what moves when somebody changes an object: not with its status, where it has one."""
+    meta = obj.metadata
+    return f"g{meta.generation}" if meta.generation else f"v{meta.resource_version}"
+
+
+def _stranger(live: Resource, owner: Object) -> str:
+    """Say whose `live` is, when it is not the owner's."""
+    managed = controller_of(live)
+    if managed is None:
+        # Nobody's: adopted, as server-side apply adds our reference.
+        return ""
+    if managed.uid == owner["metadata"]["uid"]:
+        return ""
+    return f"it belongs to {managed.kind} {managed.name}"
+
+
+def _immutable(invalid: InvalidError) -> bool:
+    words = " ".join((invalid.status.message, *(cause.message for cause in invalid.causes)))
+    return "immutable" in words or ("updates to" in words and "are forbidden" in words)
+
+
+async def _all(coroutines: Iterable[Any]) -> list[Any]:
+    """Run all; when one fails, the others still end before the first failure is raised."""
+    results = await asyncio.gather(*coroutines, return_exceptions=True)
+    for result in results:
+        if isinstance(result, BaseException):
+            raise result
+    return results

@@ -1,0 +1,168 @@
+"""One controller: keys in, passes out, and somebody who notices when a key gets nowhere."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import structlog
+
+from ..kube.kinds import Kind
+from ..kube.objects import Key, Resource
+from ..kubeapi.errors import ApiError
+from . import clock
+from .errors import DeposedError, TerminalError
+from .queue import Queue
+from .store import Store
+from .watches import Watch
+
+DEADLINE_S = 120.0
+STUCK_S = 600.0
+WATCHDOG_S = 30.0
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True)
+class Done:
+    """A finished pass; look again after `again_s`, or only on the next event."""
+
+    again_s: float | None = None
+
+
+Reconcile = Callable[[Key], Awaitable[Done]]
+
+
+class Observer(Protocol):
+    """Hears how passes go; metrics and events are made of it."""
+
+    def passed(self, controller: str, outcome: str, seconds: float, waited_s: float) -> None:
+        """Take note of one pass."""
+
+    def stuck(self, controller: str, key: Key, seconds: float, why: str) -> None:
+        """Take note of a key that has had no good pass for `seconds`."""
+
+
+class Silent:
+    """Hears nothing."""
+
+    def passed(self, controller: str, outcome: str, seconds: float, waited_s: float) -> None:
+        """Ignore it."""
+
+    def stuck(self, controller: str, key: Key, seconds: float, why: str) -> None:
+        """Ignore it."""
+
+
+@dataclass
+class Trouble:
+    """A key whose passes fail: since when, why last, and whether it was reported."""
+
+    since: float
+    why: str
+    reported: bool = False
+
+
+@dataclass
+class Controller:
+    """Runs `reconcile` for the keys that `watches` wake, `workers` keys side by side."""
+
+    name: str
+    watches: Sequence[Watch]
+    reconcile: Reconcile
+    workers: int = 1
+    deadline_s: float = DEADLINE_S
+    stuck_s: float = STUCK_S
+    observer: Observer = field(default_factory=Silent)
+    queue: Queue[Key] = field(default_factory=Queue)
+    _trouble: dict[Key, Trouble] = field(default_factory=dict)
+    _stopping: bool = False
+
+    def connect(self, stores: Mapping[Kind, Store[Any]]) -> None:
+        """Let the stores wake this controller's keys; what is there already wakes them now."""
+        for watch in self.watches:
+            stores[watch.kind].listen(_waker(watch, self.queue))
+
+    async def run(self) -> None:
+        """Work until cancelled; a pass under way when that happens is ended by the event loop."""
+        async with asyncio.TaskGroup() as tasks:
+            for _ in range(self.workers):
+                tasks.create_task(self._work())
+            tasks.create_task(self._watch_progress())
+
+    def stop(self) -> None:
+        """Begin no further pass."""
+        self._stopping = True
+
+    @property
+    def busy(self) -> bool:
+        """Say whether a pass is under way."""
+        return self.queue.working > 0
+
+    async def _work(self) -> None:
+        while not self._stopping:
+            key, waited_s = await self.queue.get()
+            if self._stopping:
+                return
+            began = clock.ticks()
+            try:
+                outcome = await self._pass(key)
+            finally:
+                self.queue.done(key)
+            self.observer.passed(self.name, outcome, clock.ticks() - began, max(waited_s, 0.0))
+
+    async def _pass(self, key: Key) -> str:
+        try:
+            async with asyncio.timeout(self.deadline_s):
+                done = await self.reconcile(key)
+        except DeposedError:
+            raise
+        except TerminalError as error:
+            log.warning("waits for a new spec", controller=self.name, key=key, error=str(error))
+            self.queue.forget(key)
+            self._trouble.pop(key, None)
+            return "terminal"
+        except (ApiError, TimeoutError) as error:
+            words = str(error) or f"no end after {self.deadline_s:g} s"
+            return self._failed(key, words, bug=False)
+        except Exception as error:  # noqa: BLE001 - one key's bug must not stop the others
+            return self._failed(key, f"{type(error).__name__}: {error}", bug=True)
+        self.queue.forget(key)
+        self._trouble.pop(key, None)
+        if done.again_s is not None:
+            self.queue.add(key, after_s=done.again_s)
+        return "done"
+
+    def _failed(self, key: Key, why: str, *, bug: bool) -> str:
+        again_s = self.queue.retry(key)
+        trouble = self._trouble.setdefault(key, Trouble(clock.ticks(), why))
+        trouble.why = why
+        say = log.exception if bug else log.warning
+        say("pass failed", controller=self.name, key=key, error=why, again_s=round(again_s, 1))
+        return "bug" if bug else "failed"
+
+    async def _watch_progress(self) -> None:
+        while True:
+            await clock.sleep(min(WATCHDOG_S, self.stuck_s))
+            for key, trouble in list(self._trouble.items()):
+                lasted_s = clock.ticks() - trouble.since
+                if lasted_s >= self.stuck_s:
+                    self._report(key, trouble, lasted_s)
+
+    def _report(self, key: Key, trouble: Trouble, lasted_s: float) -> None:
+        if not trouble.reported:
+            log.error("no progress", controller=self.name, key=key, why=trouble.why)
+        trouble.reported = True
+        self.observer.stuck(self.name, key, lasted_s, trouble.why)
+        self.queue.add(key)
+
+
+def _waker(watch: Watch, queue: Queue[Key]) -> Callable[[Resource | None, Resource | None], None]:
+    def wake(before: Resource | None, after: Resource | None) -> None:
+        if not watch.when(before, after):
+            return
+        # Both: an object that changed hands wakes the old owner and the new one.
+        for seen in (before, after):
+            if seen is not None:
+                for key in watch.of(seen):
+                    queue.add(key, urgency=watch.urgency)
+
+    return wake

@@ -1,0 +1,150 @@
+"""A process of controllers: what starts when, who leads, and how it ends.
+
+Caches first, on every replica: a standby is warm and serves webhooks. Then the Lease; only its
+holder runs controllers. On a stop no new pass begins, those under way end, the Lease is released.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import structlog
+
+from ..kube.kinds import Kind
+from ..kubeapi.access import Access
+from ..kubeapi.client import Client, Observe, Which, unobserved
+from . import clock
+from .controller import Controller
+from .lease import Election, Terms
+from .port import Fence, Fenced, Port
+from .reflector import Reflector
+from .store import Store, Synced
+
+GRACE_S = 20.0
+MANAGER = "shoal"
+log = structlog.get_logger()
+
+Service = Callable[[], Awaitable[None]]  # runs until cancelled, on standbys too
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What a process is made of."""
+
+    stores: Sequence[Store[Any]]
+    namespaces: Sequence[str] = ()  # none: all
+    metadata_only: frozenset[Kind] = frozenset()
+    terms: Terms | None = None  # none: lead without a Lease
+    grace_s: float = GRACE_S
+
+
+@dataclass
+class Manager:
+    """Runs a process. `controllers` get the client that only a leader can write with."""
+
+    access: Access
+    setup: Setup
+    controllers: Callable[[Client, Mapping[Kind, Store[Any]]], Sequence[Controller]]
+    services: Sequence[Service] = ()
+    port: Callable[[Fence], Port] = Fenced
+    observe: Observe = unobserved
+    fence: Fence = field(default_factory=Fence)
+    leading: asyncio.Event = field(default_factory=asyncio.Event)
+    _stop: asyncio.Event = field(default_factory=asyncio.Event)
+    _synced: Synced | None = None
+    _running: Sequence[Controller] = ()
+
+    def stop(self) -> None:
+        """Ask the process to end well; SIGTERM does."""
+        self._stop.set()
+
+    @property
+    def ready(self) -> bool:
+        """Say whether the caches hold the world."""
+        return self._synced is not None and self._synced.all
+
+    async def run(self) -> bool:
+        """Run until `stop` (True) or until we are deposed (False)."""
+        fenced = Client(self.access, MANAGER, self.port(self.fence), self.observe)
+        async with Client(self.access, MANAGER, observe=self.observe) as free, fenced as client:
+            background = [*map(asyncio.ensure_future, (s() for s in self.services))]
+            background += self._reflect(free)
+            try:
+                return await self._until_stopped(self._serve(free, client))
+            finally:
+                await _end(background)
+
+    def _reflect(self, client: Client) -> "list[asyncio.Future[None]]":
+        wanted = [
+            (store, Which(store.kind, space, metadata_only=store.kind in self.setup.metadata_only))
+            for store in self.setup.stores
+            for space in (self.setup.namespaces if store.kind.namespaced else ()) or ("",)
+        ]
+        synced = self._synced = Synced(len(wanted))
+        reflectors = [Reflector(store, which, synced.one) for store, which in wanted]
+        return [asyncio.ensure_future(r.run(client)) for r in reflectors]
+
+    async def _serve(self, free: Client, client: Client) -> bool:
+        assert self._synced is not None
+        await self._synced.wait()
+        terms = self.setup.terms
+        if terms is None:
+            self.fence.extend(float("inf"))
+            return await self._control(client, asyncio.create_task(asyncio.Event().wait()))
+        election = Election(free, terms, self.fence)
+        await election.win()
+        try:
+            return await self._control(client, asyncio.create_task(election.keep()))
+        finally:
+            await election.release()
+
+    async def _control(self, client: Client, reigning: "asyncio.Task[Any]") -> bool:
+        """Run the controllers while we reign; say whether they ended because they were asked to."""
+        stores = {store.kind: store for store in self.setup.stores}
+        self._running = list(self.controllers(client, stores))
+        for controller in self._running:
+            controller.connect(stores)
+        working = [asyncio.create_task(c.run(), name=c.name) for c in self._running]
+        stopping = asyncio.create_task(self._stop.wait())
+        self.leading.set()
+        try:
+            ends = [reigning, stopping, *working]
+            await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+            asked = stopping.done()
+            if asked:
+                await self._drain()  # we reign on while the last passes end
+            return asked
+        finally:
+            self.leading.clear()
+            await _end([reigning, stopping, *working])
+
+    async def _drain(self) -> None:
+        """Begin no pass, and wait for those under way."""
+        for controller in self._running:
+            controller.stop()
+        deadline = clock.ticks() + self.setup.grace_s
+        while any(c.busy for c in self._running) and clock.ticks() < deadline:
+            await clock.sleep(0.02)
+
+    async def _until_stopped(self, serving: Awaitable[bool]) -> bool:
+        """Run `serving`; a stop before we ever led ends it at once."""
+        task = asyncio.ensure_future(serving)
+        stop = asyncio.create_task(self._stop.wait())
+        try:
+            await asyncio.wait([task, stop], return_when=asyncio.FIRST_COMPLETED)
+            if not task.done() and not self.leading.is_set():
+                task.cancel()
+                return True
+            return await task
+        finally:
+            await _end([stop])
+
+
+async def _end(tasks: Sequence["asyncio.Future[Any]"]) -> None:
+    for task in tasks:
+        task.cancel()
+    results = await asyncio.gather(*tasks, return_exceptions=True)
+    for result in results:
+        if isinstance(result, Exception):
+            log.error("ended badly", error=str(result))

@@ -1,0 +1,97 @@
+"""Keep a store equal to what the API server has: list, then watch, for ever."""
+
+import random
+from collections.abc import Callable
+from typing import Generic, TypeVar
+
+import structlog
+
+from ..kube.objects import Key, Resource
+from ..kubeapi.client import Client, Which
+from ..kubeapi.errors import ApiError, GoneError
+from ..kubeapi.watch import SILENCE_S, Event, watch
+from . import clock
+from .store import Store
+
+R = TypeVar("R", bound=Resource)
+
+FIRST_WAIT_S = 0.2
+LONGEST_WAIT_S = 30.0
+log = structlog.get_logger()
+
+
+class Reflector(Generic[R]):
+    """One list and watch; a store of several namespaces has one for each."""
+
+    def __init__(
+        self,
+        store: Store[R],
+        which: Which,
+        synced: Callable[[], None],
+        silence_s: float = SILENCE_S,
+    ) -> None:
+        self._store = store
+        self._which = which
+        self._synced = synced
+        self._silence_s = silence_s
+        self._version = ""
+        self._seen_once = False
+        self._wait_s = FIRST_WAIT_S
+        self.failing = ""  # what the last try met, "" while all is well
+
+    async def run(self, client: Client) -> None:
+        """List and watch until cancelled."""
+        while True:
+            try:
+                if not self._version:
+                    await self._list(client)
+                await self._watch(client)
+                self._well()
+            except GoneError:
+                log.info("history gone, listing anew", kind=self._which.kind.plural)
+                self._version = ""
+                continue
+            except ApiError as error:
+                await self._pause(error)
+
+    async def _list(self, client: Client) -> None:
+        found: dict[Key, R] = {}
+        version = "0"
+        async for page in client.pages(self._which, self._store.type):
+            found.update((item.key, item) for item in page.items)
+            version = page.metadata.resource_version
+        self._store.replace(found, self._which.namespace, int(version))
+        self._version = version
+        self._well()
+        if not self._seen_once:
+            self._seen_once = True
+            self._synced()
+
+    async def _watch(self, client: Client) -> None:
+        events = watch(client, self._which, self._store.type, self._version, self._silence_s)
+        async for batch in events:
+            self._well()
+            for event in batch:
+                self._take(event)
+            # The line may deliver without a pause: others must get their turn.
+            await clock.sleep(0)
+
+    def _take(self, event: Event[R]) -> None:
+        match event.type:
+            case "ADDED" | "MODIFIED":
+                self._store.put(event.object)
+            case "DELETED":
+                self._store.remove(event.object)
+            case _:
+                pass  # a bookmark only moves the version
+        self._version = event.object.metadata.resource_version
+
+    def _well(self) -> None:
+        self._wait_s, self.failing = FIRST_WAIT_S, ""
+
+    async def _pause(self, error: ApiError) -> None:
+        if not self.failing:
+            log.warning("watch lost", kind=self._which.kind.plural, error=str(error))
+        self.failing = str(error)
+        await clock.sleep(self._wait_s * random.uniform(0.5, 1.5))
+        self._wait_s = min(2 * self._wait_s, LONGEST_WAIT_S)

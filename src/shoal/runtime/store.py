@@ -1,0 +1,164 @@
+"""What the API server has of a kind, kept beside us: a cache with indexes that never looks back.
+
+Two promises beyond a plain cache:
+* A deletion that was missed (watch cut, history gone) is seen: a new list is compared with what
+  was known, and the difference is what listeners hear.
+* After a write of ours nobody sees the state before it: the answer goes into the store at once,
+  and an older version of that object, still on its way, changes nothing.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Generic, TypeVar
+
+from ..kube.kinds import Kind
+from ..kube.objects import Key, Resource
+
+R = TypeVar("R", bound=Resource)
+Listener = Callable[[R | None, R | None], None]  # before, after; None: was or is not there
+Index = Callable[[R], Iterable[str]]
+
+OWNER = "owner"
+
+
+def owners(obj: Resource) -> Iterable[str]:
+    """Index by the uids of the owners."""
+    return [owner.uid for owner in obj.metadata.owner_references]
+
+
+class Store(Generic[R]):
+    """All objects of one kind that this process may see."""
+
+    def __init__(
+        self, kind: Kind, type_: type[R], indexes: Mapping[str, Index[R]] | None = None
+    ) -> None:
+        self.kind = kind
+        self.type = type_
+        self._objects: dict[Key, R] = {}
+        self._of: dict[str, Index[R]] = {OWNER: owners, **(indexes or {})}
+        self._indexes: dict[str, dict[str, dict[Key, None]]] = {name: {} for name in self._of}
+        self._gone: dict[str, int] = {}  # uid -> version, for deletions that we did ourselves
+        self._listeners: list[Listener[R]] = []
+
+    # -- reads
+
+    def get(self, key: Key) -> R | None:
+        """Return one object."""
+        return self._objects.get(key)
+
+    def __iter__(self) -> Iterator[R]:
+        """Go through all objects as they are now; safe while they change."""
+        return iter(list(self._objects.values()))
+
+    def __len__(self) -> int:
+        """Count them."""
+        return len(self._objects)
+
+    def by(self, index: str, value: str) -> list[R]:
+        """Return the objects that an index has under `value`."""
+        return [self._objects[key] for key in self._indexes[index].get(value, ())]
+
+    def owned_by(self, uid: str) -> list[R]:
+        """Return the objects that belong to the owner `uid`."""
+        return self.by(OWNER, uid)
+
+    def listen(self, listener: Listener[R]) -> None:
+        """Call `listener` at every change, from now on; what is there already comes first."""
+        self._listeners.append(listener)
+        for obj in self:
+            listener(None, obj)
+
+    # -- changes
+
+    def put(self, obj: R) -> None:
+        """Take note of an object, unless something newer is known of it."""
+        key, before = obj.key, self._objects.get(obj.key)
+        if before is not None and before.metadata.uid == obj.metadata.uid:
+            if obj.version <= before.version:
+                return
+        elif before is not None and obj.version < before.version:
+            return  # an old one of this name, after its successor
+        if obj.metadata.uid in self._gone:
+            return
+        if before is not None:
+            self._unindex(key, before)
+        self._objects[key] = obj
+        self._index(key, obj)
+        self._tell(before, obj)
+
+    def remove(self, obj: R) -> None:
+        """Take note that an object is gone; a successor of the same name stays."""
+        self._gone.pop(obj.metadata.uid, None)
+        self._drop(obj.key, obj.metadata.uid)
+
+    def removed_by_us(self, key: Key, uid: str) -> None:
+        """Forget an object that we deleted, before the watch says so."""
+        before = self._objects.get(key)
+        if before is not None and before.metadata.uid == uid:
+            self._gone[uid] = before.version
+        self._drop(key, uid)
+
+    def replace(self, listed: Mapping[Key, R], namespace: str, version: int) -> None:
+        """Become what a list of `namespace` ("": all) at `version` found; tell the differences."""
+        here = [o for o in self if not namespace or o.metadata.namespace == namespace]
+        for before in here:
+            # What we wrote after the list was made is newer than the list.
+            if before.key not in listed and before.version <= version:
+                self._drop(before.key, before.metadata.uid)
+        for obj in listed.values():
+            known = self._objects.get(obj.key)
+            if known is not None and known.metadata.uid != obj.metadata.uid:
+                self._drop(known.key, known.metadata.uid)
+            self.put(obj)
+        # A list later than our deletion settles it.
+        self._gone = {uid: seen for uid, seen in self._gone.items() if seen > version}
+
+    def _drop(self, key: Key, uid: str) -> None:
+        before = self._objects.get(key)
+        if before is None or before.metadata.uid != uid:
+            return
+        del self._objects[key]
+        self._unindex(key, before)
+        self._tell(before, None)
+
+    def _index(self, key: Key, obj: R) -> None:
+        for name, of in self._of.items():
+            for value in of(obj):
+                self._indexes[name].setdefault(value, {})[key] = None
+
+    def _unindex(self, key: Key, obj: R) -> None:
+        for name, of in self._of.items():
+            for value in of(obj):
+                keys = self._indexes[name].get(value, {})
+                keys.pop(key, None)
+                if not keys:
+                    self._indexes[name].pop(value, None)
+
+    def _tell(self, before: R | None, after: R | None) -> None:
+        for listener in self._listeners:
+            listener(before, after)
+
+
+class Synced:
+    """Whether a set of reflectors has seen the world once."""
+
+    def __init__(self, of: int) -> None:
+        self._left = of
+        self._event = asyncio.Event()
+        if not of:
+            self._event.set()
+
+    def one(self) -> None:
+        """Count one that has."""
+        self._left -= 1
+        if self._left <= 0:
+            self._event.set()
+
+    async def wait(self) -> None:
+        """Wait for the last of them."""
+        await self._event.wait()
+
+    @property
+    def all(self) -> bool:
+        """Say whether the last of them has."""
+        return self._event.is_set()

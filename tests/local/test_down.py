@@ -1,0 +1,132 @@
+"""`down` leaves nothing behind, and a cluster that is up leaves the machine as it was."""
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from . import traces
+from .clusters import Local, alive, wait_for
+from .objects import claim, mounted, pod_spec, service, workload
+
+
+def tag_of(cluster: Local) -> str:
+    """Return what the kernel's objects of the cluster are called."""
+    return f"shoal{json.loads((cluster.folder / 'cluster.json').read_text())['networked']['index']}"
+
+
+def processes_of(cluster: Local) -> dict[int, str]:
+    """Return every process that the cluster's machines hold, with its network namespace."""
+    found, waiting = {}, list(cluster.first_processes().values())
+    while waiting:
+        pid = waiting.pop()
+        try:
+            found[pid] = os.readlink(f"/proc/{pid}/ns/net")
+            waiting += children(pid)
+        except FileNotFoundError:  # ended meanwhile
+            continue
+    return found
+
+
+def children(pid: int) -> Iterator[int]:
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        yield from map(int, (task / "children").read_text().split())
+
+
+def namespaces_in_use() -> set[str]:
+    """Return every network namespace that some process of this machine is in."""
+    found = set()
+    for path in Path("/proc").glob("[0-9]*/ns/net"):
+        try:
+            found.add(os.readlink(path))
+        except OSError:
+            continue
+    return found
+
+
+@pytest.fixture
+def busy(make) -> Local:
+    """Give a cluster with pods, a Service, a host network pod and a volume."""
+    cluster = make("d1")
+    cluster.apply(
+        claim("data", "ReadWriteMany"),
+        workload("Deployment", "web", pod_spec(**mounted("data")), replicas=2),
+        workload("DaemonSet", "agent", pod_spec(hostNetwork=True)),
+        service("web", {"app": "web"}, type="NodePort"),
+    )
+    cluster.kubectl("rollout", "status", "deployment/web", "--timeout=120s")
+    cluster.kubectl("rollout", "status", "daemonset/agent", "--timeout=120s")
+    return cluster
+
+
+@pytest.fixture
+def before(environment) -> traces.Traces:
+    """Give what this machine had before the test's cluster."""
+    return traces.look(Path(environment["SHOAL_STATE"]))
+
+
+def test_down_leaves_nothing_and_no_kernel_setting_ever_changes(before, busy):
+    state, tag = busy.folder.parent, tag_of(busy)
+    up = traces.look(state)
+    # If it were not seen now, its absence later would show nothing.
+    assert up.kernel_settings == before.kernel_settings
+    assert up.links - before.links == {tag}
+    assert {f"{tag}-cp", f"{tag}-n0"} <= up.network_namespaces
+    assert any(f"/{tag}/n0/kubepods" in path for path in up.cgroups)
+    assert any(tag in route for route in up.routes)
+    held = processes_of(busy)
+    assert len(held) > 12
+    busy.shoal("down")
+    assert [pid for pid in held if alive(pid)] == []
+    ours = set(held.values()) - {os.readlink("/proc/self/ns/net")}
+    assert ours & namespaces_in_use() == set()
+    after = traces.look(state)
+    assert after.mentions(tag) == set()
+    assert only_ours(after.since(before), tag) == {}
+
+
+# Other clusters come and go as they like, and so do the mounts of images that are being built.
+STRANGERS = ("shoal", "buildah")
+
+
+def only_ours(differences: dict[str, set[str]], mark: str) -> dict[str, set[str]]:
+    """Leave out what others do on this machine; `mark` is in everything of our own."""
+    kept = {
+        kind: {t for t in found if mark in t or not any(word in t for word in STRANGERS)}
+        for kind, found in differences.items()
+    }
+    return {kind: found for kind, found in kept.items() if found}
+
+
+def test_down_twice_is_fine(make):
+    cluster = make("d2", "--control-plane-only")
+    cluster.shoal("down")
+    again = cluster.shoal("down")
+    assert "there is no cluster d2" in again.out
+
+
+def test_down_of_a_control_plane_leaves_nothing(before, make):
+    cluster = make("d3", "--control-plane-only", "--with=controller-manager,scheduler")
+    held = processes_of(cluster)
+    assert len(held) == 5
+    cluster.shoal("down")
+    wait_for("the end of its processes", lambda: [p for p in held if alive(p)], lambda p: not p)
+    state = cluster.folder.parent
+    assert only_ours(traces.look(state).since(before), str(cluster.folder)) == {}
+
+
+def test_down_works_when_everything_was_killed_before(before, make):
+    cluster = make("d4")
+    state, tag = cluster.folder.parent, tag_of(cluster)
+    for pid in cluster.first_processes().values():
+        os.kill(pid, 9)
+    cluster.shoal("down")
+    assert only_ours(traces.look(state).since(before), tag) == {}
+
+
+def test_up_twice_is_one_cluster_and_restarts_nothing(t3):
+    before = t3.first_processes(), t3.programs()
+    t3.shoal("up", "--nodes=3")
+    assert (t3.first_processes(), t3.programs()) == before

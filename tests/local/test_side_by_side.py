@@ -1,0 +1,157 @@
+"""Clusters beside each other: each has its own addresses and objects, and goes alone."""
+
+import json
+import socket
+import subprocess
+import urllib.request
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from ipaddress import ip_address, ip_network
+
+import pytest
+
+from .clusters import Local, run, wait_for
+from .objects import config_map, pod
+
+
+def both(make, first: tuple[str, ...], second: tuple[str, ...]) -> tuple[Local, Local]:
+    """Make two clusters at the same moment."""
+    with ThreadPoolExecutor(2) as pool:
+        one, two = pool.map(lambda words: make(*words), (first, second))
+    return one, two
+
+
+def addresses(cluster: Local) -> set[str]:
+    """Return the addresses of a cluster's nodes, pods and Services."""
+    nodes = [a["address"] for n in cluster.get("nodes") for a in n["status"]["addresses"]]
+    pods = [p["status"]["podIP"] for p in cluster.get("pods")]
+    services = [s["spec"]["clusterIP"] for s in cluster.get("services", "--all-namespaces")]
+    return {address for address in (*nodes, *pods, *services) if address[0].isdigit()}
+
+
+def test_two_whole_clusters_work_side_by_side_and_one_goes_without_the_other(make):
+    one, two = both(make, ("s1",), ("s2",))
+    for cluster in (one, two):
+        cluster.apply(pod("web"))
+        cluster.wait("condition=Ready", "pod/web")
+    assert addresses(one) & addresses(two) == set()
+    one.apply(config_map("mine"))
+    assert not two.exists("configmap", "mine")
+    kept = one.first_processes(), one.programs()
+    two.shoal("down")
+    assert one.shoal("status").code == 0
+    assert (one.first_processes(), one.programs()) == kept
+    assert (
+        one.kubectl("exec", "web", "--", "/machine", "get", "http://127.0.0.1:8080").out == "web\n"
+    )
+
+
+def test_a_cluster_takes_no_addresses_that_this_machine_routes_elsewhere(t3, make):
+    routed = json.loads(run("ip", "-j", "-4", "route", env=t3.environment).out)
+    elsewhere = [ip_network(r["dst"]) for r in routed if r["dst"] != "default"]
+    cluster = make("s3")
+    for text in addresses(cluster):
+        assert not [net for net in elsewhere if ip_address(text) in net], text
+
+
+def test_two_control_planes_side_by_side_know_nothing_of_each_other(make):
+    words = ("--control-plane-only",)
+    one, two = both(make, ("c1", *words), ("c2", *words))
+    one.apply(config_map("mine"))
+    assert one.exists("configmap", "mine")
+    assert not two.exists("configmap", "mine")
+    refused = run(
+        "kubectl", "get", "namespaces", f"--server={server(two)}",
+        env=one.shell, check=False,
+    )  # fmt: skip
+    assert refused.code != 0
+    assert "certificate signed by unknown authority" in refused.err
+    two.shoal("down")
+    assert one.shoal("status").code == 0
+
+
+def server(cluster: Local) -> str:
+    """Return the API server's URL."""
+    return cluster.kubectl("config", "view", "--output=jsonpath={.clusters[0].cluster.server}").out
+
+
+def test_a_control_plane_with_a_controller_manager_makes_service_accounts(make):
+    cluster = make("c3", "--control-plane-only", "--with=controller-manager")
+    cluster.kubectl("create", "namespace", "mine")
+    cluster.kubectl(
+        "wait", "--for=create", "serviceaccount/default", "--namespace=mine", "--timeout=60s"
+    )
+    assert ("cp", "kube-controller-manager") in cluster.programs()
+
+
+def test_a_control_plane_keeps_its_objects_when_everything_was_killed(make):
+    cluster = make("c4", "--control-plane-only")
+    cluster.apply(config_map("kept"))
+    before = cluster.first_processes()
+    run("kill", "-9", *map(str, before.values()), env=cluster.environment)
+    # The programs go with it, so that nothing is in the way of the new ones.
+    wait_for("the end of its programs", cluster.programs, lambda found: not found)
+    cluster.shoal("up", "--control-plane-only")
+    assert cluster.exists("configmap", "kept")
+    assert cluster.first_processes() != before
+
+
+@pytest.fixture
+def taken() -> int:
+    """Give a port that somebody else listens on."""
+    with socket.create_server(("127.0.0.1", 0)) as somebody:
+        yield somebody.getsockname()[1]
+
+
+def test_a_port_that_is_taken_is_refused_with_the_cure(environment, taken):
+    cluster = Local("c5", environment)
+    refused = cluster.shoal("up", "--control-plane-only", f"--port={taken}", check=False)
+    assert refused.code == 1
+    assert f"port {taken} is taken" in refused.err
+    assert "--port" in refused.err
+    assert not cluster.folder.exists()
+
+
+def test_a_control_plane_listens_on_the_port_that_was_asked_for(make, taken_before):
+    cluster = make("c6", "--control-plane-only", f"--port={taken_before}")
+    assert server(cluster) == f"https://127.0.0.1:{taken_before}"
+
+
+@pytest.fixture
+def taken_before() -> int:
+    """Give a port that is free."""
+    with socket.create_server(("127.0.0.1", 0)) as somebody:
+        return somebody.getsockname()[1]
+
+
+@pytest.fixture
+def anybody(t3: Local, tmp_path) -> Mapping[str, str]:
+    """Give the environment of somebody without root, who has the programs already."""
+    tmp_path.chmod(0o777)
+    programs = t3.shell["PATH"].partition(":")[0]
+    return {
+        **t3.environment,
+        "HOME": str(tmp_path),
+        "SHOAL_STATE": str(tmp_path / "state"),
+        "SHOAL_CACHE": str(tmp_path / "cache"),
+        "SHOAL_BIN_DIR": programs,
+    }
+
+
+def test_a_control_plane_needs_no_root(anybody):
+    as_anybody(anybody, "up", "--control-plane-only")
+    try:
+        assert as_anybody(anybody, "status").code == 0
+    finally:
+        as_anybody(anybody, "down")
+
+
+def as_anybody(environment, command: str, *words: str):
+    return run(*UNPRIVILEGED, "shoal", "local", command, *words, env=environment)
+
+
+# Python and the programs may lie in a folder that only root can open; to look is all it may do.
+UNPRIVILEGED = (
+    "setpriv", "--reuid=65534", "--regid=65534", "--clear-groups",
+    "--inh-caps=-all,+dac_read_search", "--ambient-caps=-all,+dac_read_search",
+)  # fmt: skip
