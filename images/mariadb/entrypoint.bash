@@ -27,8 +27,12 @@ setting() {
 }
 
 # Quote for SQL: a text, a name.
-text() { sed -e "s/[\\\\']/\\\\&/g" -e "1s/^/'/" -e "\$s/\$/'/" <<<"$1"; }
-name() { sed -e 's/`/``/g' -e '1s/^/`/' -e '$s/$/`/' <<<"$1"; }
+text() {
+    local escaped=${1//\\/\\\\}
+    printf "'%s'" "${escaped//\'/\\\'}"
+}
+# shellcheck disable=SC2016  # the backticks are SQL's
+name() { printf '`%s`' "${1//\`/\`\`}"; }
 
 first_sql() {
     local password database user

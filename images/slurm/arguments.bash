@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # Sourced by the entrypoints. Read the words for a daemon: first those of its *_OPTIONS variable,
 # then the container's arguments.
 #
@@ -5,11 +6,11 @@
 # come as 'Feature=a Topology='"$POD_TOPOLOGY"'', quotes included. So text that opens with a quote,
 # and an option with its values in one argument, are read as shell; all else stays as it is.
 
-# shellcheck disable=SC2034  # for the entrypoint
 words=()
 
 read_words() {
-    local argument
+    local argument -
+    set -o noglob
     eval "words=($1)"
     shift
     for argument; do

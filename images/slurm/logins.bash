@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # Sourced by the entrypoints of images that people log in to.
 
 # Programs beside the main one, each opened by ++ as `supervise` wants it.

@@ -5,7 +5,9 @@
 # slurmd sees the whole machine. POD_CPUS and POD_MEMORY (MiB) are what this pod may use of it, the
 # rest is withheld from jobs; POD_TOPOLOGY or SLINKY_TOPOLOGY is the node's place in the network.
 set -euo pipefail
+# shellcheck source=arguments.bash
 . /usr/local/lib/slurm/arguments.bash
+# shellcheck source=logins.bash
 . /usr/local/lib/slurm/logins.bash
 
 node=      # the text of --conf

@@ -125,9 +125,10 @@ def makers(environment: Mapping[str, str]) -> Iterator[Make]:
     made: list[Local] = []
 
     def make(name: str, *options: str) -> Local:
-        made.append(Local(name, environment))
-        made[-1].shoal("up", *options)
-        return made[-1]
+        cluster = Local(name, environment)
+        made.append(cluster)
+        cluster.shoal("up", *options)
+        return cluster
 
     yield make
     take_down(made)

@@ -1,12 +1,13 @@
 """Clusters beside each other: each has its own addresses and objects, and goes alone."""
 
 import json
+import shutil
 import socket
-import subprocess
-import urllib.request
-from collections.abc import Mapping
+import tempfile
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from ipaddress import ip_address, ip_network
+from pathlib import Path
 
 import pytest
 
@@ -125,17 +126,22 @@ def taken_before() -> int:
 
 
 @pytest.fixture
-def anybody(t3: Local, tmp_path) -> Mapping[str, str]:
-    """Give the environment of somebody without root, who has the programs already."""
-    tmp_path.chmod(0o777)
-    programs = t3.shell["PATH"].partition(":")[0]
-    return {
-        **t3.environment,
-        "HOME": str(tmp_path),
-        "SHOAL_STATE": str(tmp_path / "state"),
-        "SHOAL_CACHE": str(tmp_path / "cache"),
-        "SHOAL_BIN_DIR": programs,
-    }
+def anybody(t3: Local) -> Iterator[Mapping[str, str]]:
+    """Give the environment of somebody without root, who has brought the programs."""
+    programs = Path(t3.shell["PATH"].partition(":")[0])
+    # Not pytest's folder, which only root can open.
+    with tempfile.TemporaryDirectory() as name:
+        home = Path(name)
+        home.chmod(0o777)
+        for program in ("etcd", "kube-apiserver", "kubectl", "machine"):
+            shutil.copy((programs / program).resolve(), home)
+        yield {
+            **t3.environment,
+            "HOME": name,
+            "SHOAL_STATE": f"{name}/state",
+            "SHOAL_CACHE": f"{name}/cache",
+            "SHOAL_BIN_DIR": name,
+        }
 
 
 def test_a_control_plane_needs_no_root(anybody):
@@ -147,10 +153,10 @@ def test_a_control_plane_needs_no_root(anybody):
 
 
 def as_anybody(environment, command: str, *words: str):
-    return run(*UNPRIVILEGED, "shoal", "local", command, *words, env=environment)
+    return run(*UNPRIVILEGED, "shoal", "local", command, *words, env=environment, timeout_s=60)
 
 
-# Python and the programs may lie in a folder that only root can open; to look is all it may do.
+# Python may lie in a folder that only root can open; to look is all it may do.
 UNPRIVILEGED = (
     "setpriv", "--reuid=65534", "--regid=65534", "--clear-groups",
     "--inh-caps=-all,+dac_read_search", "--ambient-caps=-all,+dac_read_search",

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
+from ..host.lock import locked
 from ..host.run import CommandError, run
 from ..host.stream import stream
 from .buildah import EPOCH, Buildah
@@ -37,30 +38,31 @@ def name(suite: str) -> str:
 
 def key(suite: str) -> str:
     """Return a name for everything that decides what the base of `suite` is."""
-    words = (suite, platform.machine(), str(EPOCH), *_options(suite))
+    words = (suite, platform.machine(), str(EPOCH), *options(suite))
     return hashlib.sha256("\n".join(words).encode()).hexdigest()[:16]
 
 
 def provide(cache: Path, suite: str, buildah: Buildah, progress: Progress) -> None:
     """Have the base of `suite` in buildah's storage, under the name that FROM lines use."""
     ours = f"localhost/base:{key(suite)}"
-    if not buildah.has(ours):
-        archive = cache / "bases" / f"{key(suite)}.tar"
-        if not archive.exists():
-            with progress.part(f"Debian {suite}", EXPECT_S) as part:
-                _bootstrap(suite, archive, buildah, part)
-        buildah.import_root(archive, ours)
-    # Somebody may have built another image of that name in the same storage.
-    buildah.tag(ours, name(suite))
+    archive = cache / "bases" / f"{key(suite)}.tar"
+    with locked(archive.with_suffix(".lock"), lambda: None):
+        if not buildah.has(ours):
+            if not archive.exists():
+                with progress.part(f"Debian {suite}", EXPECT_S) as part:
+                    _bootstrap(suite, archive, buildah, part)
+            buildah.import_root(archive, ours)
+        # Another checkout may have another base of that name in the same storage.
+        buildah.tag(ours, name(suite))
 
 
-def _options(suite: str) -> tuple[str, ...]:
+def options(suite: str) -> tuple[str, ...]:
+    """Return mmdebstrap's options for `suite`."""
     unchecked = ('--aptopt=Acquire::Check-Valid-Until "false"',) if suite in UNRELEASED else ()
     return (*OPTIONS, *unchecked)
 
 
 def _bootstrap(suite: str, archive: Path, buildah: Buildah, part: Part) -> None:
-    archive.parent.mkdir(parents=True, exist_ok=True)
     scratch = archive.with_suffix(".part")
     environment = {**buildah.environment, "SOURCE_DATE_EPOCH": str(EPOCH)}
     sources = mirrors(suite, environment)
@@ -71,7 +73,7 @@ def _bootstrap(suite: str, archive: Path, buildah: Buildah, part: Part) -> None:
 
     buildah.scratch.mkdir(parents=True, exist_ok=True)
     try:
-        words = (*_options(suite), suite, str(scratch), *sources)
+        words = (*options(suite), suite, str(scratch), *sources)
         stream("mmdebstrap", *words, line=line, env=environment)
         scratch.replace(archive)
     finally:

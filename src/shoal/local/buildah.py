@@ -49,24 +49,24 @@ class Buildah:
         finally:
             self._run("rm", container)
 
-    def build(
-        self, name: str, folder: Path, options: Sequence[str], line: Callable[[str], None]
-    ) -> None:
-        """Build the Containerfile of `folder` and call the image `name`."""
+    def build(self, folder: Path, options: Sequence[str], line: Callable[[str], None]) -> str:
+        """Build from `folder` and return the image's id, as another build may take its name."""
+        written = folder.with_name("id")
         stream(
             *self._command("build"),
             *("--network=host", "--pull=never", "--layers", f"--timestamp={EPOCH}"),
             f"--build-arg=SOURCE_DATE_EPOCH={EPOCH}",
+            f"--iidfile={written}",
             *options,
-            f"--tag={name}",
             folder,
             line=line,
             env=self.environment,
         )
+        return written.read_text().strip()
 
-    def push(self, name: str, layout: Path) -> None:
+    def push(self, image: str, name: str, layout: Path) -> None:
         """Add an image to an OCI layout; layers that it has already are not written again."""
-        self._run("push", "--quiet", name, f"oci:{layout}:{name}")
+        self._run("push", "--quiet", image, f"oci:{layout}:{name}")
 
     def _run(self, *words: str) -> str:
         command = self._command(*words)

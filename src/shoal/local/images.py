@@ -8,12 +8,14 @@ import hashlib
 import os
 import platform
 import re
+import shlex
 import shutil
 import tarfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from ..host import files
 from ..host.lock import locked
 from ..host.run import CommandError
 from . import bases
@@ -28,6 +30,15 @@ REGISTRY = "docker.io/shoal"
 SERIES: Mapping[str, str] = {"24.11": "trixie", "26.05": "forky"}
 DAEMONS = ("slurmctld", "slurmd", "slurmdbd", "slurmrestd", "sackd", "login")
 MARIADB = "11.8"  # trixie's
+VERSION = "0.1.0"  # our own, as in pyproject.toml
+SHOAL = ("pyproject.toml", "uv.lock", "LICENSE", "README.md", "src/shoal")
+
+# What of the environment says where Python packages come from, and this machine's certificates.
+INDEX = (
+    *("PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "PIP_TRUSTED_HOST"),
+    *("UV_DEFAULT_INDEX", "UV_INDEX", "UV_INDEX_URL", "UV_EXTRA_INDEX_URL", "UV_INSECURE_HOST"),
+)
+CERTIFICATES = "/etc/ssl/certs/ca-certificates.crt"
 
 
 @dataclass(frozen=True)
@@ -58,6 +69,7 @@ class Bundle:
     suite: str = ""  # the Debian it stands on
     args: Mapping[str, str] = field(default_factory=dict, hash=False)
     programs: tuple[str, ...] = ()  # Go programs that it copies from bin/
+    indexed: bool = False  # fetches from a Python package index
 
 
 BUNDLES: tuple[Bundle, ...] = (
@@ -81,6 +93,15 @@ BUNDLES: tuple[Bundle, ...] = (
         20,
         "trixie",
         {"MARIADB": MARIADB},
+    ),
+    Bundle(
+        "shoal",
+        (Recipe(f"shoal:{VERSION}"),),
+        ("images/shoal", "images/add-packages", *SHOAL),
+        60,
+        "trixie",
+        {"VERSION": VERSION},
+        indexed=True,
     ),
 )
 BUNDLE_OF: Mapping[str, Bundle] = {
@@ -121,10 +142,12 @@ def inputs(bundle: Bundle, programs: Path | None) -> dict[str, Path]:
     found: dict[str, Path] = {}
     for name in bundle.reads:
         place = _place(name)
-        files = [place] if place.is_file() else [f for f in place.rglob("*") if f.is_file()]
+        if not place.exists():
+            raise LocalError(f"{place} is missing", "build this image from a checkout of shoal")
+        each = [place] if place.is_file() else [f for f in place.rglob("*") if f.is_file()]
         found |= {
             str(Path(name) / file.relative_to(place)): file
-            for file in files
+            for file in each
             if file.parent.name != "__pycache__"
         }
     for name in bundle.programs:
@@ -187,7 +210,8 @@ def _provide(
             "drop the offline setting once",
         )
     buildah = Buildah(settings.cache / "buildah", settings.environment)
-    lock = settings.cache / "images" / ".lock"
+    # One lock for each: the small images must not wait for the large ones.
+    lock = archive.with_name(f".{archive.name}.lock")
     try:
         with locked(lock, lambda: _say_waiting(progress, bundle)):
             if archive.exists():
@@ -195,7 +219,9 @@ def _provide(
             if bundle.suite:
                 bases.provide(settings.cache, bundle.suite, buildah, progress)
             with progress.part(f"images of {bundle.title}", bundle.expect_s) as part:
-                return _make(settings, bundle, found, Work(buildah, part))
+                # Held by the lock; what is left in it is of a process that was killed.
+                scratch = archive.with_name(f".{archive.name}.building")
+                return _make(settings, bundle, found, Work(buildah, part, scratch))
     except CommandError as error:
         (settings.cache / "images" / "build.log").write_text(error.said)
         raise explain(error.said, bundle.title, settings.cache) from error
@@ -214,31 +240,32 @@ def _say_waiting(progress: Progress, bundle: Bundle) -> None:
 
 @dataclass(frozen=True)
 class Work:
-    """Who does the work, and who shows it."""
+    """Who does the work, who shows it, and where."""
 
     buildah: Buildah
     part: Part
+    scratch: Path
 
 
 def _make(settings: Settings, bundle: Bundle, found: Mapping[str, Path], work: Work) -> Path:
-    folder = settings.cache / "images"
-    for left_over in folder.glob(".building-*"):
-        shutil.rmtree(left_over, ignore_errors=True)
-    scratch = folder / f".building-{os.getpid()}"
-    context, layout, packed = (scratch / name for name in ("context", "layout", "packed"))
+    shutil.rmtree(work.scratch, ignore_errors=True)
+    context, layout, packed = (work.scratch / name for name in ("context", "layout", "packed"))
     try:
         # A copy with a key of its own: an edit half-way must not end up under the old key.
         staged = {name: _copy(file, context / name) for name, file in found.items()}
         archive = _archive(settings, key(bundle, staged))
+        secrets = _secrets(settings, work.scratch) if bundle.indexed else ()
         for number, recipe in enumerate(bundle.recipes):
-            _build(bundle, recipe, context, Counted(work, number, len(bundle.recipes)))
-            work.buildah.push(f"{REGISTRY}/{recipe.name}", layout)
+            name = f"{REGISTRY}/{recipe.name}"
+            options = (*_options(bundle, recipe, context), f"--tag={name}", *secrets)
+            counted = Counted(work.part, recipe.name, number, len(bundle.recipes))
+            work.buildah.push(work.buildah.build(context, options, counted.line), name, layout)
         work.part.at("packing")
         pack(layout, packed)
         packed.replace(archive)
         return archive
     finally:
-        shutil.rmtree(scratch, ignore_errors=True)
+        shutil.rmtree(work.scratch, ignore_errors=True)
 
 
 def _copy(file: Path, target: Path) -> Path:
@@ -250,24 +277,32 @@ def _copy(file: Path, target: Path) -> Path:
 class Counted:
     """Turns buildah's lines into progress. A stage has numbers of its own, so only images count."""
 
-    work: Work
+    part: Part
+    name: str
     number: int
     images: int
 
-    def line(self, name: str, text: str) -> None:
+    def line(self, text: str) -> None:
         """See a line of output."""
         if found := step(text):
-            self.work.part.at(f"{name}: {found}", self.number, self.images)
+            self.part.at(f"{self.name}: {found}", self.number, self.images)
 
 
-def _build(bundle: Bundle, recipe: Recipe, context: Path, counted: Counted) -> None:
+def _options(bundle: Bundle, recipe: Recipe, context: Path) -> list[str]:
     options = [f"--file={context / bundle.reads[0]}/Containerfile"]
     options += [f"--build-arg={name}={value}" for name, value in bundle.args.items()]
-    if recipe.target:
-        options.append(f"--target={recipe.target}")
-    counted.work.buildah.build(
-        f"{REGISTRY}/{recipe.name}", context, options, lambda text: counted.line(recipe.name, text)
-    )
+    return [*options, f"--target={recipe.target}"] if recipe.target else options
+
+
+def _secrets(settings: Settings, scratch: Path) -> list[str]:
+    """Hand the user's package index and certificates to a build, and leave them in no layer."""
+    index = scratch / "index"
+    given = {n: settings.environment[n] for n in INDEX if n in settings.environment}
+    lines = (f"{name}={shlex.quote(value)}\n" for name, value in given.items())
+    files.write(index, "".join(lines), 0o600)
+    certificates = Path(settings.environment.get("SSL_CERT_FILE", CERTIFICATES))
+    found = [("index", index), ("certificates", certificates)]
+    return [f"--secret=id={name},src={file}" for name, file in found if file.is_file()]
 
 
 def pack(layout: Path, target: Path) -> None:

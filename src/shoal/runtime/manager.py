@@ -68,7 +68,8 @@ class Manager:
         """Run until `stop` (True) or until we are deposed (False)."""
         fenced = Client(self.access, MANAGER, self.port(self.fence), self.observe)
         async with Client(self.access, MANAGER, observe=self.observe) as free, fenced as client:
-            background = [*map(asyncio.ensure_future, (s() for s in self.services))]
+            background: list[asyncio.Future[None]] = []
+            background += [asyncio.ensure_future(s()) for s in self.services]
             background += self._reflect(free)
             try:
                 return await self._until_stopped(self._serve(free, client))

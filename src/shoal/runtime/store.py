@@ -19,6 +19,8 @@ Listener = Callable[[R | None, R | None], None]  # before, after; None: was or i
 Index = Callable[[R], Iterable[str]]
 
 OWNER = "owner"
+# Answers come within the time of a request: this many deletions are more than fit into that.
+REMEMBERED = 20_000
 
 
 def owners(obj: Resource) -> Iterable[str]:
@@ -37,7 +39,8 @@ class Store(Generic[R]):
         self._objects: dict[Key, R] = {}
         self._of: dict[str, Index[R]] = {OWNER: owners, **(indexes or {})}
         self._indexes: dict[str, dict[str, dict[Key, None]]] = {name: {} for name in self._of}
-        self._gone: dict[str, int] = {}  # uid -> version, for deletions that we did ourselves
+        # uid -> up to which version it is known to be gone, so that no late answer brings it back.
+        self._gone: dict[str, float] = {}
         self._listeners: list[Listener[R]] = []
 
     # -- reads
@@ -78,7 +81,7 @@ class Store(Generic[R]):
                 return
         elif before is not None and obj.version < before.version:
             return  # an old one of this name, after its successor
-        if obj.metadata.uid in self._gone:
+        if obj.version <= self._gone.get(obj.metadata.uid, -1):
             return
         if before is not None:
             self._unindex(key, before)
@@ -88,32 +91,28 @@ class Store(Generic[R]):
 
     def remove(self, obj: R) -> None:
         """Take note that an object is gone; a successor of the same name stays."""
-        self._gone.pop(obj.metadata.uid, None)
-        self._drop(obj.key, obj.metadata.uid)
+        self._drop(obj.key, obj.metadata.uid, obj.version)
 
     def removed_by_us(self, key: Key, uid: str) -> None:
         """Forget an object that we deleted, before the watch says so."""
-        before = self._objects.get(key)
-        if before is not None and before.metadata.uid == uid:
-            self._gone[uid] = before.version
-        self._drop(key, uid)
+        self._drop(key, uid, float("inf"))
 
     def replace(self, listed: Mapping[Key, R], namespace: str, version: int) -> None:
         """Become what a list of `namespace` ("": all) at `version` found; tell the differences."""
         here = [o for o in self if not namespace or o.metadata.namespace == namespace]
         for before in here:
+            found = listed.get(before.key)
+            same = found is not None and found.metadata.uid == before.metadata.uid
             # What we wrote after the list was made is newer than the list.
-            if before.key not in listed and before.version <= version:
-                self._drop(before.key, before.metadata.uid)
+            if not same and before.version <= version:
+                self._drop(before.key, before.metadata.uid, version)
         for obj in listed.values():
-            known = self._objects.get(obj.key)
-            if known is not None and known.metadata.uid != obj.metadata.uid:
-                self._drop(known.key, known.metadata.uid)
             self.put(obj)
-        # A list later than our deletion settles it.
-        self._gone = {uid: seen for uid, seen in self._gone.items() if seen > version}
 
-    def _drop(self, key: Key, uid: str) -> None:
+    def _drop(self, key: Key, uid: str, version: float) -> None:
+        self._gone[uid] = max(version, self._gone.get(uid, -1))
+        if len(self._gone) > REMEMBERED:
+            del self._gone[next(iter(self._gone))]
         before = self._objects.get(key)
         if before is None or before.metadata.uid != uid:
             return

@@ -25,7 +25,9 @@ def spec_changed(before: Resource | None, after: Resource | None) -> bool:
         return True
     old, new = before.metadata, after.metadata
     return (
-        old.generation != new.generation
+        # Kinds without a status (ConfigMap, Secret) count no generations.
+        not new.generation
+        or old.generation != new.generation
         or old.deletion_timestamp != new.deletion_timestamp
         or old.labels != new.labels
         or old.annotations != new.annotations
