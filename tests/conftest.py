@@ -3,6 +3,11 @@
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# On a busy machine an example may take long; that is no failure.
+settings.register_profile("shoal", deadline=None)
+settings.load_profile("shoal")
 
 # Quick answers first: a cluster is brought up only once everything cheap has passed its turn.
 ORDER = ("test_house.py", "test_docs.py", "unit", "golden", "machine", "contract", "local")

@@ -36,6 +36,12 @@ def carry_transitions(
     return carried
 
 
+def settled(new: Iterable[Condition], status: Object, now: datetime) -> list[Object]:
+    """Return `new` as the API has them, with the transition times that follow from `status`."""
+    old = [read(found) for found in status.get("conditions", ())]
+    return [write(condition) for condition in carry_transitions(new, old, now)]
+
+
 def write(condition: Condition) -> Object:
     """Return the condition as the API has it."""
     moved = condition.last_transition

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from .objects import Object
+from .objects import Object, Resource
 
 
 @dataclass(frozen=True)
@@ -26,6 +26,13 @@ class Kind:
         scope = f"/namespaces/{namespace}" if self.namespaced and namespace else ""
         tail = "".join(f"/{part}" for part in (name, subresource) if part)
         return f"{root}{scope}/{self.plural}{tail}"
+
+    def identity(self, obj: Resource) -> Object:
+        """Return which object `obj` is, and nothing else of it: what an owner or an apply needs."""
+        meta = {"name": obj.metadata.name, "uid": obj.metadata.uid}
+        if self.namespaced:
+            meta["namespace"] = obj.metadata.namespace
+        return {"apiVersion": self.api_version, "kind": self.kind, "metadata": meta}
 
 
 def _core(kind: str, plural: str, *, namespaced: bool = True) -> Kind:

@@ -3,7 +3,8 @@
 A Struct says most of it by itself:
 
 * A field without a default is required. A scalar default is the one that the API server fills in.
-  None and empty containers only say that the field may be left out; `default(...)` fills those in.
+  Any other one (None, a container, a Struct) only says that the field may be left out;
+  `default(...)` fills that in too.
 * `T | None = None` is a field that may be left out, `T | None` without a default one that must be
   there and may be null. `NULLABLE` lets a field be both.
 * `Literal` and `Enum` are enums, `int | str` is int-or-string, `dict[str, T]` has any keys,
@@ -26,6 +27,7 @@ from msgspec import inspect as info
 from .objects import Object
 
 DESCRIBED = 2  # levels with descriptions: the kind, its spec, the spec's fields
+CHECKS = "x-kubernetes-validations"
 PRESERVE = "x-kubernetes-preserve-unknown-fields"
 RULES = "RULES"  # the class variable that holds the rules of a Struct
 
@@ -52,7 +54,7 @@ class Rule:
 
 def rules(*found: Rule) -> Meta:
     """Check a field; a Struct has rules of its own in the class variable RULES."""
-    return Meta(extra_json_schema={"x-kubernetes-validations": [rule.write() for rule in found]})
+    return Meta(extra_json_schema={CHECKS: [rule.write() for rule in found]})
 
 
 def list_map(*keys: str) -> Meta:
@@ -136,10 +138,12 @@ def _bare(node: info.Type) -> _Bare:
 def _schema(node: info.Type, place: _Place) -> Object:
     bare = _bare(node)
     made = _untyped(bare) if bare.untyped else _typed(bare.types, place)
+    whole = {**made, **bare.said}
+    if checks := [*made.get(CHECKS, ()), *bare.said.get(CHECKS, ())]:
+        whole[CHECKS] = checks
     if place.described < 0:
-        made.pop("description", None)
-    silent = () if place.described >= 0 else ("description",)
-    return {**made, **{key: value for key, value in bare.said.items() if key not in silent}}
+        whole.pop("description", None)
+    return whole
 
 
 def _untyped(bare: _Bare) -> Object:
@@ -148,27 +152,34 @@ def _untyped(bare: _Bare) -> Object:
 
 
 def _typed(types: tuple[info.Type, ...], place: _Place) -> Object:
-    match types:
-        case (info.IntType() | info.StrType(), info.IntType() | info.StrType()):
-            limits = {key: value for one in types for key, value in _limits(one).items()}
-            return {"x-kubernetes-int-or-string": True, **limits}
-        case (info.StructType() as struct,):
+    if {type(one) for one in types} == {info.IntType, info.StrType}:
+        limits = {key: value for one in types for key, value in _limits(one).items()}
+        return {"x-kubernetes-int-or-string": True, **limits}
+    if len(types) != 1:
+        raise _refused(types, place)
+    match types[0]:
+        case info.StructType() as struct:
             return _struct(struct, place)
-        case (info.DictType() as mapping,):
-            return _mapping(mapping, place)
-        case (info.ListType(item_type=item) | info.VarTupleType(item_type=item),):
-            items = _schema(item, place.item("[]"))
-            return {"type": "array", "items": items, **_limits(types[0])}
-        case (info.LiteralType(values=values),):
+        case info.LiteralType(values=values):
             return _enum(values, place)
-        case (info.EnumType(cls=cls),):
+        case info.EnumType(cls=cls):
             return _enum(tuple(member.value for member in cls), place)
-        case (info.AnyType() | info.RawType(),):
+        case one:
+            return {**_plain(one, place), **_limits(one)}
+
+
+def _plain(one: info.Type, place: _Place) -> Object:
+    match one:
+        case info.DictType(key_type=key, value_type=value):
+            return _mapping(key, value, place)
+        case info.ListType(item_type=item) | info.VarTupleType(item_type=item):
+            return {"type": "array", "items": _schema(item, place.item("[]"))}
+        case info.AnyType() | info.RawType():
             return {PRESERVE: True}
-        case (one,) if type(one) in _SCALARS:
-            return {**_SCALARS[type(one)], **_limits(one)}
+        case _ if type(one) in _SCALARS:
+            return dict(_SCALARS[type(one)])
         case _:
-            raise _refused(types, place)
+            raise _refused((one,), place)
 
 
 _SCALARS: Mapping[type[info.Type], Object] = {
@@ -202,7 +213,7 @@ def _struct(struct: info.StructType, place: _Place) -> Object:
     if required:
         made["required"] = required
     if found := getattr(struct.cls, RULES, ()):
-        made["x-kubernetes-validations"] = [rule.write() for rule in found]
+        made[CHECKS] = [rule.write() for rule in found]
     return made
 
 
@@ -216,13 +227,12 @@ def _field(field: info.Field, place: _Place) -> Object:
     return made
 
 
-def _mapping(mapping: info.DictType, place: _Place) -> Object:
-    if not isinstance(_bare(mapping.key_type).types[0], info.StrType):
+def _mapping(key: info.Type, value: info.Type, place: _Place) -> Object:
+    if not isinstance(_bare(key).types[0], info.StrType):
         raise SchemaError(f"{place.path}: the keys of a mapping are str")
-    if isinstance(mapping.value_type, info.AnyType):
-        return {"type": "object", PRESERVE: True, **_limits(mapping)}
-    values = _schema(mapping.value_type, place.item("{}"))
-    return {"type": "object", "additionalProperties": values, **_limits(mapping)}
+    if isinstance(value, info.AnyType):
+        return {"type": "object", PRESERVE: True}
+    return {"type": "object", "additionalProperties": _schema(value, place.item("{}"))}
 
 
 def _enum(values: tuple[Any, ...], place: _Place) -> Object:

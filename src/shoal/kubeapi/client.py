@@ -224,14 +224,19 @@ class Client:
         path = which.kind.path(which.namespace)
         request = Request("GET", path, query, accept=accept, verb="watch", plural=which.kind.plural)
         limits = aiohttp.ClientTimeout(total=None, sock_connect=10, sock_read=silence_s)
+        code, began = 0, asyncio.get_running_loop().time()
         try:
             async with await self._open(request, limits) as answer:
+                code = answer.status
                 if answer.status != 200:
                     raise refusal(str(request), answer.status, await answer.read())
                 async for chunk in answer.content.iter_any():
                     yield chunk
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             raise UnreachableError(f"{request}: {_words(error)}") from error
+        finally:
+            took = asyncio.get_running_loop().time() - began
+            self._observe(request.verb, request.plural, code, took)
 
     # -- writes
 

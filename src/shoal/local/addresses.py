@@ -4,6 +4,7 @@ Pure. With o = 64 + 4 * index: 10.o.0.0/24 nodes, 10.o.255.0/30 the link to the 
 10.(o+1).0.0/16 pods (a /24 for each node), 10.(o+2).0.0/16 Services.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network
 
@@ -80,10 +81,9 @@ class Addresses:
         return IPv4Network(f"10.{self._octet + 1}.{i}.0/24")
 
 
-def first_free(taken: set[int], routed: list[IPv4Network]) -> int | None:
-    """Return the first index that no cluster has and whose addresses the host does not route."""
+def free(taken: set[int], routed: list[IPv4Network]) -> Iterator[int]:
+    """Yield the indexes that no cluster has and whose addresses the host does not route."""
     for index in INDEXES:
         wanted = Addresses(index).everything
         if index not in taken and not any(wanted.overlaps(net) for net in routed):
-            return index
-    return None
+            yield index

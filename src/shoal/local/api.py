@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from ..host.run import Finished, run
-from . import network
+from . import claims, network
 from .cluster import Cluster, Networked
 from .errors import LocalError
 from .machine import Machine
@@ -29,7 +29,9 @@ class Api:
     def running(self) -> bool:
         """Say whether the control plane's machine is on and its network in place."""
         place = self.cluster.place
-        there = not isinstance(place, Networked) or network.has_link(None, place.tag)
+        there = not isinstance(place, Networked) or (
+            claims.owner(place.tag) == self.cluster.folder and network.has_link(None, place.tag)
+        )
         return there and Machine(self.cluster.control_plane).process() is not None
 
     def check_running(self) -> None:

@@ -23,8 +23,10 @@ OPTIONS = (
         for folder in ("doc", "info", "lintian", "locale", "man")
     ),
     "--dpkgopt=path-include=/usr/share/doc/*/copyright",
-    '--customize-hook=rm -rf "$1"/etc/hostname "$1"/etc/resolv.conf "$1"/etc/machine-id'
-    ' "$1"/var/cache/ldconfig "$1"/var/log/*',
+    # Its own cleaning would leave folders whose owner depends on where the cache is.
+    *("--skip=cleanup/apt/lists", "--skip=cleanup/apt/cache"),
+    '--customize-hook=cd "$1" && rm -rf etc/hostname etc/resolv.conf etc/machine-id'
+    " var/cache/apt/* var/cache/ldconfig var/lib/apt/lists/* var/log/*",
 )
 
 # Not released: its Release file may outlive its own promise. Signatures are checked all the same.

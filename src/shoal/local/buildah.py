@@ -41,9 +41,6 @@ class Buildah:
         container = self._run("from", "scratch")
         try:
             self._run("add", "--quiet", container, str(archive), "/")
-            # buildah makes its roots 0555; a root file system's is 0755 everywhere else.
-            Path(self._run("mount", container)).chmod(0o755)
-            self._run("umount", container)
             self._run("config", "--cmd", "bash", container)
             self._run("commit", "--quiet", f"--timestamp={EPOCH}", container, name)
         finally:
@@ -74,7 +71,9 @@ class Buildah:
 
     def _command(self, *words: str) -> tuple[str, ...]:
         self.scratch.mkdir(parents=True, exist_ok=True)
-        return ("buildah", f"--root={self.folder}/storage", f"--runroot={self.folder}/run", *words)
+        storage = (f"--root={self.folder}/storage", f"--runroot={self.folder}/run")
+        # Its mounts end with it, even when it is killed, and nobody else sees them.
+        return ("unshare", "--mount", "buildah", *storage, *words)
 
 
 def step(line: str) -> str:

@@ -3,7 +3,7 @@
 import shutil
 
 from ..host.lock import locked
-from . import cgroups, machines, network
+from . import cgroups, claims, machines, network
 from .cluster import Cluster, Networked
 from .settings import Settings
 from .up import lock_of
@@ -16,7 +16,9 @@ def down(settings: Settings, cluster: Cluster) -> None:
         for machine in reversed(machines.every(cluster).values()):
             machine.cut_power()
         if isinstance(cluster.place, Networked):
-            network.remove(cluster, cluster.place)
-            cgroups.remove(cluster.place.tag)
+            if claims.is_ours(cluster, cluster.place):
+                network.remove(cluster, cluster.place)
+                cgroups.remove(cluster.place.tag)
+            claims.release(cluster, cluster.place)
         shutil.rmtree(cluster.folder)
         lock_of(settings, cluster.name).unlink(missing_ok=True)

@@ -80,7 +80,7 @@ BUNDLES: tuple[Bundle, ...] = (
             f"Slurm {series}",
             tuple(Recipe(f"{daemon}:{series}", daemon) for daemon in DAEMONS),
             ("images/slurm", "images/add-packages"),
-            60,
+            70,
             suite,
             {"DEBIAN": suite, "SLURM": series},
         )
@@ -98,7 +98,7 @@ BUNDLES: tuple[Bundle, ...] = (
         "shoal",
         (Recipe(f"shoal:{VERSION}"),),
         ("images/shoal", "images/add-packages", *SHOAL),
-        60,
+        40,
         "trixie",
         {"VERSION": VERSION},
         indexed=True,

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..host.lock import locked
-from . import addons, dns, images, load, machines, network, packages, preflight, programs
-from .addresses import MOST_NODES, first_free
+from . import addons, claims, dns, images, load, machines, network, packages, preflight, programs
+from .addresses import MOST_NODES, free
 from .api import Api, wait_for_nodes, wait_until_ready
 from .cluster import Cluster, Loopback, Networked, Place, every, grown
 from .cluster import load as load_cluster
@@ -72,6 +72,7 @@ def start(api: Api) -> None:
     cluster = api.cluster
     machines.certify(cluster)
     if isinstance(cluster.place, Networked):
+        claims.check(cluster, cluster.place)
         network.ensure(cluster, cluster.place)
     machines.start_control_plane(cluster, api.programs)
     wait_until_ready(api)
@@ -135,7 +136,7 @@ def _place(settings: Settings, wanted: Wanted) -> Place:
     if not 1 <= nodes <= MOST_NODES:
         raise LocalError(f"--nodes {nodes}: must be 1 to {MOST_NODES}", "ask for fewer nodes")
     taken = {c.place.index for c in every(settings.state) if isinstance(c.place, Networked)}
-    index = first_free(taken, network.routed())
+    index = claims.first(free(taken, network.routed()), settings.state / wanted.name)
     if index is None:
         raise LocalError(
             "no free address range: each cluster takes a /14 of 10.64.0.0 to 10.255.255.255",

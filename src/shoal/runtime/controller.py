@@ -14,7 +14,7 @@ from . import clock
 from .errors import DeposedError, TerminalError
 from .queue import Queue
 from .store import Store
-from .watches import Watch
+from .watches import Watch, itself
 
 DEADLINE_S = 120.0
 STUCK_S = 600.0
@@ -40,6 +40,23 @@ class Observer(Protocol):
 
     def stuck(self, controller: str, key: Key, seconds: float, why: str) -> None:
         """Take note of a key that has had no good pass for `seconds`."""
+
+
+@dataclass(frozen=True)
+class Several:
+    """Lets several observers hear the same."""
+
+    observers: Sequence[Observer]
+
+    def passed(self, controller: str, outcome: str, seconds: float, waited_s: float) -> None:
+        """Tell them."""
+        for observer in self.observers:
+            observer.passed(controller, outcome, seconds, waited_s)
+
+    def stuck(self, controller: str, key: Key, seconds: float, why: str) -> None:
+        """Tell them."""
+        for observer in self.observers:
+            observer.stuck(controller, key, seconds, why)
 
 
 class Silent:
@@ -73,6 +90,7 @@ class Controller:
     stuck_s: float = STUCK_S
     observer: Observer = field(default_factory=Silent)
     queue: Queue[Key] = field(default_factory=Queue)
+    checked_at: float = float("inf")  # when the watchdog last looked; it does once we run
     _trouble: dict[Key, Trouble] = field(default_factory=dict)
     _stopping: bool = False
 
@@ -96,6 +114,16 @@ class Controller:
     def busy(self) -> bool:
         """Say whether a pass is under way."""
         return self.queue.working > 0
+
+    @property
+    def stuck(self) -> int:
+        """Count the keys that get nowhere."""
+        return sum(trouble.reported for trouble in self._trouble.values())
+
+    @property
+    def kind(self) -> Kind | None:
+        """Return the kind that its keys name."""
+        return next((watch.kind for watch in self.watches if watch.of is itself), None)
 
     async def _work(self) -> None:
         while not self._stopping:
@@ -141,6 +169,7 @@ class Controller:
 
     async def _watch_progress(self) -> None:
         while True:
+            self.checked_at = clock.ticks()
             await clock.sleep(min(WATCHDOG_S, self.stuck_s))
             for key, trouble in list(self._trouble.items()):
                 lasted_s = clock.ticks() - trouble.since

@@ -13,10 +13,12 @@ import structlog
 
 from ..kube.kinds import Kind
 from ..kubeapi.access import Access
-from ..kubeapi.client import Client, Observe, Which, unobserved
+from ..kubeapi.client import Client, Which
 from . import clock
-from .controller import Controller
+from .controller import Controller, Several
+from .events import Complaints, Recorder
 from .lease import Election, Terms
+from .metrics import Metrics
 from .port import Fence, Fenced, Port
 from .reflector import Reflector
 from .store import Store, Synced
@@ -48,12 +50,17 @@ class Manager:
     controllers: Callable[[Client, Mapping[Kind, Store[Any]]], Sequence[Controller]]
     services: Sequence[Service] = ()
     port: Callable[[Fence], Port] = Fenced
-    observe: Observe = unobserved
+    recorder: Recorder = field(default_factory=Recorder)
+    metrics: Metrics = field(default_factory=Metrics)
     fence: Fence = field(default_factory=Fence)
     leading: asyncio.Event = field(default_factory=asyncio.Event)
+    reflectors: Sequence[Reflector[Any]] = ()
+    running: Sequence[Controller] = ()  # none on a standby
     _stop: asyncio.Event = field(default_factory=asyncio.Event)
     _synced: Synced | None = None
-    _running: Sequence[Controller] = ()
+
+    def __post_init__(self) -> None:
+        self.metrics.attend(self)
 
     def stop(self) -> None:
         """Ask the process to end well; SIGTERM does."""
@@ -64,10 +71,21 @@ class Manager:
         """Say whether the caches hold the world."""
         return self._synced is not None and self._synced.all
 
+    @property
+    def stores(self) -> Sequence[Store[Any]]:
+        """Return the caches."""
+        return self.setup.stores
+
+    @property
+    def events(self) -> Mapping[str, int]:
+        """Return how many events were recorded, sent and dropped."""
+        return self.recorder.tally
+
     async def run(self) -> bool:
         """Run until `stop` (True) or until we are deposed (False)."""
-        fenced = Client(self.access, MANAGER, self.port(self.fence), self.observe)
-        async with Client(self.access, MANAGER, observe=self.observe) as free, fenced as client:
+        observe, gate = self.metrics.request, self.metrics.counted(self.port(self.fence))
+        fenced = Client(self.access, MANAGER, gate, observe)
+        async with Client(self.access, MANAGER, observe=observe) as free, fenced as client:
             background: list[asyncio.Future[None]] = []
             background += [asyncio.ensure_future(s()) for s in self.services]
             background += self._reflect(free)
@@ -83,8 +101,8 @@ class Manager:
             for space in (self.setup.namespaces if store.kind.namespaced else ()) or ("",)
         ]
         synced = self._synced = Synced(len(wanted))
-        reflectors = [Reflector(store, which, synced.one) for store, which in wanted]
-        return [asyncio.ensure_future(r.run(client)) for r in reflectors]
+        self.reflectors = [Reflector(store, which, synced.one) for store, which in wanted]
+        return [asyncio.ensure_future(r.run(client)) for r in self.reflectors]
 
     async def _serve(self, free: Client, client: Client) -> bool:
         assert self._synced is not None
@@ -103,10 +121,12 @@ class Manager:
     async def _control(self, client: Client, reigning: "asyncio.Task[Any]") -> bool:
         """Run the controllers while we reign; say whether they ended because they were asked to."""
         stores = {store.kind: store for store in self.setup.stores}
-        self._running = list(self.controllers(client, stores))
-        for controller in self._running:
+        self.running = list(self.controllers(client, stores))
+        for controller in self.running:
+            self._overhear(controller, stores)
             controller.connect(stores)
-        working = [asyncio.create_task(c.run(), name=c.name) for c in self._running]
+        working = [asyncio.create_task(c.run(), name=c.name) for c in self.running]
+        recording = asyncio.create_task(self.recorder.run(client))
         stopping = asyncio.create_task(self._stop.wait())
         self.leading.set()
         try:
@@ -115,17 +135,25 @@ class Manager:
             asked = stopping.done()
             if asked:
                 await self._drain()  # we reign on while the last passes end
+                await self.recorder.flush(client)
             return asked
         finally:
             self.leading.clear()
-            await _end([reigning, stopping, *working])
+            await _end([reigning, stopping, recording, *working])
+            self.running = ()
+
+    def _overhear(self, controller: Controller, stores: Mapping[Kind, Store[Any]]) -> None:
+        """Let metrics and events be made of how the passes go."""
+        named = {controller.name: stores[controller.kind]} if controller.kind else {}
+        complaints = Complaints(self.recorder, named)
+        controller.observer = Several((controller.observer, self.metrics, complaints))
 
     async def _drain(self) -> None:
         """Begin no pass, and wait for those under way."""
-        for controller in self._running:
+        for controller in self.running:
             controller.stop()
         deadline = clock.ticks() + self.setup.grace_s
-        while any(c.busy for c in self._running) and clock.ticks() < deadline:
+        while any(c.busy for c in self.running) and clock.ticks() < deadline:
             await clock.sleep(0.02)
 
     async def _until_stopped(self, serving: Awaitable[bool]) -> bool:

@@ -89,7 +89,7 @@ class Metrics:
         )  # fmt: skip
         prometheus.ProcessCollector(registry=registry)
         # When a series was first seen is a series more for each, and nobody asks for it.
-        prometheus.disable_created_metrics()
+        prometheus.disable_created_metrics()  # type: ignore[no-untyped-call]
 
     # -- what happens
 

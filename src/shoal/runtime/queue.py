@@ -123,7 +123,7 @@ class Queue(Generic[K]):
         self._working.discard(key)
         if place := self._waiting.get(key):
             heapq.heappush(self._later, (place.due, next(self._number), key))
-            self._arm()
+            self._promote()  # at once: the worker that asks next must see it, if it is due
 
     def _arm(self) -> None:
         """Set the timer for the earliest key that is not ready."""

@@ -30,6 +30,7 @@ class Reflector(Generic[R]):
         synced: Callable[[], None],
         silence_s: float = SILENCE_S,
     ) -> None:
+        self.kind = which.kind
         self._store = store
         self._which = which
         self._synced = synced
@@ -38,6 +39,8 @@ class Reflector(Generic[R]):
         self._seen_once = False
         self._wait_s = FIRST_WAIT_S
         self.failing = ""  # what the last try met, "" while all is well
+        self.lists = 0
+        self.failures = 0
 
     async def run(self, client: Client) -> None:
         """List and watch until cancelled."""
@@ -62,6 +65,7 @@ class Reflector(Generic[R]):
             version = page.metadata.resource_version
         self._store.replace(found, self._which.namespace, int(version))
         self._version = version
+        self.lists += 1
         self._well()
         if not self._seen_once:
             self._seen_once = True
@@ -93,5 +97,6 @@ class Reflector(Generic[R]):
         if not self.failing:
             log.warning("watch lost", kind=self._which.kind.plural, error=str(error))
         self.failing = str(error)
+        self.failures += 1
         await clock.sleep(self._wait_s * random.uniform(0.5, 1.5))
         self._wait_s = min(2 * self._wait_s, LONGEST_WAIT_S)

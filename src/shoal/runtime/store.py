@@ -41,6 +41,8 @@ class Store(Generic[R]):
         self._indexes: dict[str, dict[str, dict[Key, None]]] = {name: {} for name in self._of}
         # uid -> up to which version it is known to be gone, so that no late answer brings it back.
         self._gone: dict[str, float] = {}
+        # namespace ("": all) -> version of its last list.
+        self._listed: dict[str, int] = {}
         self._listeners: list[Listener[R]] = []
 
     # -- reads
@@ -83,6 +85,8 @@ class Store(Generic[R]):
             return  # an old one of this name, after its successor
         if obj.version <= self._gone.get(obj.metadata.uid, -1):
             return
+        if before is None and obj.version <= self._list_of(obj.metadata.namespace):
+            return  # a list made later did not find it: made and deleted while we did not look
         if before is not None:
             self._unindex(key, before)
         self._objects[key] = obj
@@ -106,8 +110,13 @@ class Store(Generic[R]):
             # What we wrote after the list was made is newer than the list.
             if not same and before.version <= version:
                 self._drop(before.key, before.metadata.uid, version)
+        self._listed.pop(namespace, None)
         for obj in listed.values():
             self.put(obj)
+        self._listed[namespace] = version
+
+    def _list_of(self, namespace: str) -> int:
+        return max(self._listed.get("", -1), self._listed.get(namespace, -1))
 
     def _drop(self, key: Key, uid: str, version: float) -> None:
         self._gone[uid] = max(version, self._gone.get(uid, -1))

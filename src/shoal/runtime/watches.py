@@ -60,7 +60,8 @@ def owned(kind: Kind, by: Kind, when: Predicate = always) -> Watch:
 
     def of(obj: Resource) -> Keys:
         owner = controller_of(obj)
-        mine = owner and owner.kind == by.kind and owner.api_version.startswith(f"{by.group}/")
-        return ((obj.metadata.namespace, owner.name),) if owner and mine else ()
+        mine = owner and owner.kind == by.kind and owner.api_version.rpartition("/")[0] == by.group
+        space = obj.metadata.namespace if by.namespaced else ""
+        return ((space, owner.name),) if owner and mine else ()
 
     return Watch(kind, of, when)

@@ -2,7 +2,7 @@ from itertools import combinations
 
 import pytest
 
-from shoal.local.addresses import INDEXES, MOST_NODES, Addresses, first_free
+from shoal.local.addresses import INDEXES, MOST_NODES, Addresses, free
 
 
 @pytest.mark.parametrize("index", INDEXES)
@@ -35,8 +35,8 @@ def test_every_node_has_an_address_and_a_pod_range_of_its_own():
 
 def test_a_new_cluster_takes_no_range_that_is_in_use_or_that_the_host_routes_elsewhere():
     office = Addresses(2).pods
-    assert first_free({0, 1}, [office]) == 3
+    assert next(free({0, 1}, [office])) == 3
 
 
 def test_when_every_range_is_taken_there_is_none():
-    assert first_free(set(INDEXES), []) is None
+    assert list(free(set(INDEXES), [])) == []

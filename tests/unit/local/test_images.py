@@ -130,7 +130,7 @@ def test_only_debian_and_nothing_are_built_upon(path):
 @pytest.mark.parametrize("path", CONTAINERFILES, ids=lambda p: p.parent.name)
 def test_every_image_says_what_it_is(path):
     labels = " ".join(instructions(path, "LABEL"))
-    for label in ("title", "version", "licenses"):
+    for label in ("title", "version", "source", "licenses"):
         assert f"org.opencontainers.image.{label}=" in labels
 
 
