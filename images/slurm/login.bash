@@ -9,7 +9,7 @@ set -euo pipefail
 
 add_sssd
 read_words "${SACKD_OPTIONS:-}" "$@"
-companions+=(++ sackd --systemd "${words[@]}")
+companions+=(++ /usr/sbin/sackd --systemd "${words[@]}")
 prepare_sshd
 read_words "${SSHD_OPTIONS:-}"
 exec supervise /usr/sbin/sshd -D -e "${words[@]}" "${companions[@]}"

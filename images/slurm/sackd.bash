@@ -5,4 +5,4 @@ set -euo pipefail
 . /usr/local/lib/slurm/arguments.bash
 
 read_words "${SACKD_OPTIONS:-}" "$@"
-exec supervise sackd --systemd "${words[@]}"
+exec supervise /usr/sbin/sackd --systemd "${words[@]}"

@@ -5,4 +5,4 @@ set -euo pipefail
 . /usr/local/lib/slurm/arguments.bash
 
 read_words "${SLURMCTLD_OPTIONS:-}" "$@"
-exec supervise slurmctld --systemd "${words[@]}"
+exec supervise /usr/sbin/slurmctld --systemd "${words[@]}"

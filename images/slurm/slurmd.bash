@@ -72,4 +72,4 @@ if [ -e /etc/ssh/sshd_config ]; then
     read_words "${SSHD_OPTIONS:-}"
     companions+=(++ /usr/sbin/sshd -D -e "${words[@]}")
 fi
-exec supervise --keep slurmd --systemd "${options[@]}" "${companions[@]}"
+exec supervise --keep /usr/sbin/slurmd --systemd "${options[@]}" "${companions[@]}"

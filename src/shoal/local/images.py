@@ -74,7 +74,6 @@ class Bundle:
 
 BUNDLES: tuple[Bundle, ...] = (
     Bundle("pause", (Recipe("pause:1"),), ("images/pause",), 2, programs=("machine",)),
-    Bundle("CoreDNS", (Recipe("coredns:1.13.1"),), ("images/coredns",), 3, programs=("coredns",)),
     *(
         Bundle(
             f"Slurm {series}",
@@ -108,7 +107,7 @@ BUNDLE_OF: Mapping[str, Bundle] = {
     recipe.name: bundle for bundle in BUNDLES for recipe in bundle.recipes
 }
 
-GROUND: tuple[str, ...] = ("pause:1", "coredns:1.13.1")
+GROUND: tuple[str, ...] = ("pause:1",)
 SLURM: Mapping[str, tuple[str, ...]] = {
     series: tuple(f"{daemon}:{series}" for daemon in DAEMONS) for series in SERIES
 }
