@@ -59,8 +59,9 @@ test-long: $(SYNCED) ## The longer proofs, those marked `long`; needs root
 	@pytest -m long
 
 .PHONY: up
-up: $(SYNCED) ## A real Kubernetes with the Slurm images on this machine; needs root
+up: $(SYNCED) ## A real Kubernetes, a real Slurm on it, and a job run to COMPLETED; needs root
 	@shoal local up --images all
+	@eval "$$(shoal local env)"; examples/by-hand/run
 
 .PHONY: down
 down: $(SYNCED) ## Take it down again and leave nothing behind

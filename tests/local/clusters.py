@@ -1,5 +1,6 @@
 """A local cluster as its user sees it: the `shoal` command, and kubectl and helm from its `env`."""
 
+import contextlib
 import json
 import os
 import signal
@@ -18,6 +19,12 @@ Object = dict[str, Any]
 
 # As long as anything here may take on a slow machine; what takes longer has failed.
 PATIENCE_S = 120
+# Before a command: run it as nobody. Python may lie in a folder that only root can open, so to look
+# is left to it.
+UNPRIVILEGED = (
+    "setpriv", "--reuid=65534", "--regid=65534", "--clear-groups",
+    "--inh-caps=-all,+dac_read_search", "--ambient-caps=-all,+dac_read_search",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -156,6 +163,14 @@ class Local:
             if file.is_file()
         }
 
+    def servers(self, machine: str) -> set[int]:
+        """Return the processes of containers on a machine that answer requests."""
+        return {
+            pid
+            for pid in below(self.first_processes()[machine])
+            if command_line(pid).startswith("/machine serve")
+        }
+
 
 def is_ready(thing: Object) -> bool:
     """Say whether a node or a pod has the condition Ready."""
@@ -171,6 +186,26 @@ def containers(pods: Sequence[Object]) -> dict[str, tuple[str, int]]:
         for status in pod["status"].get("containerStatuses", [])
         if "containerID" in status
     }
+
+
+def below(first: int) -> set[int]:
+    """Return a process and everything that it holds: its children, theirs, and so on."""
+    found, waiting = set(), {first}
+    while waiting:
+        pid = waiting.pop()
+        found.add(pid)
+        for file in Path(f"/proc/{pid}/task").glob("*/children"):
+            with contextlib.suppress(OSError):  # it has ended meanwhile
+                waiting |= set(map(int, file.read_text().split())) - found
+    return found
+
+
+def command_line(pid: int) -> str:
+    """Return the words of a process; none when it has ended."""
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_text(errors="replace").replace("\0", " ")
+    except OSError:
+        return ""
 
 
 def kill(pid: int) -> None:

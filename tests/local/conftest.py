@@ -141,15 +141,13 @@ def take_down(clusters: list[Local]) -> None:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]):
+def pytest_runtest_makereport(item: pytest.Function, call: pytest.CallInfo[None]):
     """Show how the clusters are when a test fails."""
     report = yield
     if report.failed and call.when != "teardown":
-        names = {"ns": "t3", "shared_ns": "t3", "mended": "t3", "python": "t3"}
-        used = {names.get(name, name) for name in getattr(item, "fixturenames", ())}
         for cluster in leftovers(settings()):
             # `t3` is always there; the others are there because this test has made them.
-            if cluster.name != "t3" or "t3" in used:
+            if cluster.name != "t3" or "t3" in item.fixturenames:
                 report.sections.append((f"cluster {cluster.name}", state_of(cluster)))
     return report
 

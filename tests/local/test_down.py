@@ -1,14 +1,15 @@
 """`down` leaves nothing behind, and a cluster that is up leaves the machine as it was."""
 
+import contextlib
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 
 from . import traces
-from .clusters import Local, alive, wait_for
+from .clusters import Local, alive, below
 from .objects import claim, mounted, pod_spec, service, workload
 
 
@@ -17,32 +18,17 @@ def tag_of(cluster: Local) -> str:
     return f"shoal{json.loads((cluster.folder / 'cluster.json').read_text())['networked']['index']}"
 
 
-def processes_of(cluster: Local) -> dict[int, str]:
-    """Return every process that the cluster's machines hold, with its network namespace."""
-    found, waiting = {}, list(cluster.first_processes().values())
-    while waiting:
-        pid = waiting.pop()
-        try:
-            found[pid] = os.readlink(f"/proc/{pid}/ns/net")
-            waiting += children(pid)
-        except FileNotFoundError:  # ended meanwhile
-            continue
-    return found
+def processes_of(cluster: Local) -> set[int]:
+    """Return every process that the cluster's machines hold."""
+    return {pid for first in cluster.first_processes().values() for pid in below(first)}
 
 
-def children(pid: int) -> Iterator[int]:
-    for task in Path(f"/proc/{pid}/task").iterdir():
-        yield from map(int, (task / "children").read_text().split())
-
-
-def namespaces_in_use() -> set[str]:
-    """Return every network namespace that some process of this machine is in."""
+def namespaces_of(pids: Iterable[int]) -> set[str]:
+    """Return the network namespaces in which these processes are."""
     found = set()
-    for path in Path("/proc").glob("[0-9]*/ns/net"):
-        try:
-            found.add(os.readlink(path))
-        except OSError:
-            continue
+    for pid in pids:
+        with contextlib.suppress(OSError):  # it has ended meanwhile
+            found.add(os.readlink(f"/proc/{pid}/ns/net"))
     return found
 
 
@@ -77,11 +63,14 @@ def test_down_leaves_nothing_and_no_kernel_setting_ever_changes(before, busy):
     assert any(f"/{tag}/n0/kubepods" in path for path in up.cgroups)
     assert any(tag in route for route in up.routes)
     held = processes_of(busy)
-    assert len(held) > 12
+    namespaces = namespaces_of(held)
+    # Ten programs, and the pods; two machines, and the pods that have a network of their own.
+    assert len(held) > 15
+    assert len(namespaces) == 4
     busy.shoal("down")
     assert [pid for pid in held if alive(pid)] == []
-    ours = set(held.values()) - {os.readlink("/proc/self/ns/net")}
-    assert ours & namespaces_in_use() == set()
+    everybody = (int(path.name) for path in Path("/proc").glob("[0-9]*"))
+    assert namespaces & namespaces_of(everybody) == set()
     after = traces.look(state)
     assert after.mentions(tag) == set()
     assert only_ours(after.since(before), tag) == {}
@@ -100,30 +89,33 @@ def only_ours(differences: dict[str, set[str]], mark: str) -> dict[str, set[str]
     return {kind: found for kind, found in kept.items() if found}
 
 
-def test_down_twice_is_fine(make):
-    cluster = make("d2", "--control-plane-only")
+def test_down_of_a_control_plane_leaves_nothing_and_down_again_is_fine(before, make):
+    cluster = make("d2", "--control-plane-only", "--with=controller-manager,scheduler")
+    held = processes_of(cluster)
+    assert len(held) == 5
     cluster.shoal("down")
+    assert [pid for pid in held if alive(pid)] == []
+    assert only_ours(traces.look(cluster.folder.parent).since(before), "d2") == {}
     again = cluster.shoal("down")
     assert "there is no cluster d2" in again.out
 
 
-def test_down_of_a_control_plane_leaves_nothing(before, make):
-    cluster = make("d3", "--control-plane-only", "--with=controller-manager,scheduler")
-    held = processes_of(cluster)
-    assert len(held) == 5
-    cluster.shoal("down")
-    wait_for("the end of its processes", lambda: [p for p in held if alive(p)], lambda p: not p)
-    state = cluster.folder.parent
-    assert only_ours(traces.look(state).since(before), str(cluster.folder)) == {}
-
-
 def test_down_works_when_everything_was_killed_before(before, make):
-    cluster = make("d4")
+    cluster = make("d3")
     state, tag = cluster.folder.parent, tag_of(cluster)
     for pid in cluster.first_processes().values():
         os.kill(pid, 9)
     cluster.shoal("down")
     assert only_ours(traces.look(state).since(before), tag) == {}
+
+
+def test_down_ends_a_machine_that_nobody_wrote_down(make):
+    cluster = make("d4", "--control-plane-only")
+    held = processes_of(cluster)
+    # As when `up` was killed between the start and the note of it.
+    (cluster.folder / "control-plane/process.json").unlink()
+    cluster.shoal("down")
+    assert [pid for pid in held if alive(pid)] == []
 
 
 def test_up_twice_is_one_cluster_and_restarts_nothing(t3):

@@ -59,25 +59,23 @@ def test_a_stopped_node_is_lost_and_ready_again_after_its_start_and_others_run_o
         assert (after[machine, name] == pid) is (machine != "n1"), f"{machine} {name}"
 
 
-def test_stopping_a_stopped_node_is_fine_and_a_command_on_it_names_the_cure(everywhere):
+def test_stopping_a_stopped_node_is_fine_and_a_command_on_it_names_the_cure(
+    everywhere, python_archive
+):
     everywhere.shoal("node stop", "n2")
     everywhere.shoal("node stop", "n2")
-    refused = everywhere.shoal("exec", "n2", "true", check=False)
-    assert refused.code == 1
-    assert "node start n2" in refused.err
-
-
-def processes_on(cluster: Local, node: str) -> list[str]:
-    """Return the pids of the servers that run on a node, as the node counts them."""
-    return cluster.shoal("exec", node, "pgrep", "-f", "^/machine serve").out.split()
+    for words in (("exec", "n2", "true"), ("load", python_archive)):
+        refused = everywhere.shoal(*words, check=False)
+        assert refused.code == 1
+        assert "`shoal local node start n2`" in refused.err
 
 
 def test_a_partitioned_node_is_lost_while_its_containers_run_on_and_heals(everywhere):
-    before, servers = running(everywhere), processes_on(everywhere, "n2")
+    before, servers = running(everywhere), everywhere.servers("n2")
     address = pods_by_node(everywhere)["n2"]["status"]["podIP"]
     everywhere.shoal("node partition", "n2")
     wait_until_lost(everywhere, "n2")
-    assert processes_on(everywhere, "n2") == servers
+    assert everywhere.servers("n2") == servers
     # The pod still answers on its own node, and nobody else.
     knock = ("timeout", "2", "bash", "-c", f"</dev/tcp/{address}/8080")
     assert everywhere.shoal("exec", "n2", *knock, check=False).code == 0

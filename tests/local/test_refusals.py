@@ -1,24 +1,23 @@
 """What cannot be done is refused with the reason and the cure, and nothing is left of the try."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
 
-from .clusters import Done, Local, run
-
-# Python may lie in a folder that only root can open; to look is all that it may do.
-UNPRIVILEGED = (
-    "setpriv", "--reuid=65534", "--regid=65534", "--clear-groups",
-    "--inh-caps=-all,+dac_read_search", "--ambient-caps=-all,+dac_read_search",
-)  # fmt: skip
+from .clusters import UNPRIVILEGED, Done, Local, run
 
 
 @pytest.fixture
-def alone(environment: Mapping[str, str], tmp_path: Path) -> Mapping[str, str]:
+def alone(environment: Mapping[str, str], tmp_path: Path) -> Iterator[Mapping[str, str]]:
     """Give an environment with an empty state folder."""
-    return {**environment, "SHOAL_STATE": str(tmp_path / "state")}
+    state = tmp_path / "state"
+    found = {**environment, "SHOAL_STATE": str(state)}
+    yield found
+    # Only a refusal that failed leaves a cluster; it must not stay.
+    for file in state.glob("*/cluster.json"):
+        Local(file.parent.name, found).shoal("down")
 
 
 def refused(done: Done, *words: str) -> None:
@@ -47,7 +46,7 @@ def shoal(environment: Mapping[str, str], *words: str) -> Done:
         (["--with=nonsense"], ["--with nonsense", "controller-manager"]),
         (["--images=nonsense"], ["nonsense", "slurmd:26.05"]),
         (["--control-plane-only", "--nodes=2"], ["--nodes", "--control-plane-only"]),
-        (["--control-plane-only", "--images=all"], ["--images", "nodes"]),
+        (["--control-plane-only", "--images=slurmd"], ["--images", "nodes"]),
         (["--control-plane-only", "--port=99999"], ["--port 99999", "65535"]),
         (["--port=20000"], ["--port", "--control-plane-only"]),
     ],
@@ -55,8 +54,7 @@ def shoal(environment: Mapping[str, str], *words: str) -> Done:
 )
 def test_up_refuses_what_cannot_be_and_names_the_option_and_the_cure(alone, words, said):
     refused(shoal(alone, "up", *words), *said)
-    left = [path.name for path in Path(alone["SHOAL_STATE"]).glob("*/")]
-    assert left == []
+    assert not Path(alone["SHOAL_STATE"]).exists() or not [*Path(alone["SHOAL_STATE"]).glob("*/")]
 
 
 EVERY_COMMAND = (
@@ -80,8 +78,8 @@ def test_a_command_on_a_cluster_that_is_not_there_says_which_there_are(t3, words
     refused(done, "there is no cluster nowhere", "there is: t3")
 
 
-@pytest.mark.parametrize("words", [*EVERY_COMMAND, ["down"]], ids=" ".join)
-def test_a_name_never_leads_out_of_the_state_folder(t3, alone, words):
+@pytest.mark.parametrize("words", [["status"], ["exec", "n0", "true"], ["down"]], ids=" ".join)
+def test_a_name_never_leads_out_of_the_state_folder(t3, words):
     outside = f"../{t3.folder.parent.name}/t3"
     environment = {**t3.environment, "SHOAL_STATE": str(t3.folder.parents[1] / "elsewhere")}
     refused(shoal(environment, *words, f"--name={outside}"), "is no cluster name")
@@ -112,17 +110,15 @@ def test_a_cluster_only_grows_and_keeps_its_shape(t3):
 
 def test_nodes_without_root_are_refused_with_the_cure(environment, tmp_path):
     own = {"SHOAL_STATE": str(tmp_path / "state"), "SHOAL_CACHE": str(tmp_path / "cache")}
-    tmp_path.chmod(0o777)
     done = run(*UNPRIVILEGED, "shoal", "local", "up", env={**environment, **own}, check=False)
     refused(done, "nodes need root", "sudo", "--control-plane-only")
 
 
 def test_a_folder_that_cannot_be_written_is_refused_with_the_cure(environment, tmp_path):
     own = {"SHOAL_STATE": str(tmp_path / "state"), "SHOAL_CACHE": str(tmp_path / "cache")}
-    tmp_path.chmod(0o755)
-    for words in (["up"], ["up", "--control-plane-only"]):
-        done = run(*UNPRIVILEGED, "shoal", "local", *words, env={**environment, **own}, check=False)
-        refused(done, str(tmp_path), "SHOAL_STATE")
+    words = ("shoal", "local", "up", "--control-plane-only")
+    done = run(*UNPRIVILEGED, *words, env={**environment, **own}, check=False)
+    refused(done, own["SHOAL_STATE"], "set SHOAL_CACHE and SHOAL_STATE")
 
 
 def test_an_unknown_option_or_command_shows_how_it_is_meant(alone):
@@ -133,18 +129,9 @@ def test_an_unknown_option_or_command_shows_how_it_is_meant(alone):
         assert "Traceback" not in done.err
 
 
-def test_no_command_ever_asks_a_cluster_that_is_off(make):
-    cluster = make("off")
-    shell = cluster.shell
-    for pid in cluster.first_processes().values():
-        run("kill", "-9", str(pid), env=shell)
-    status = cluster.shoal("status", check=False)
-    assert "NOT READY" in status.out
-    refused(cluster.shoal("node start", "n0", check=False), "not running", "shoal local up")
-
-
-def test_too_many_nodes_for_this_machine_are_refused_before_they_are_made(make, environment):
-    many = Local("many", environment)
-    done = many.shoal("up", "--nodes=200", check=False)
-    refused(done, "inotify", "fs.inotify.max_user_instances")
-    many.shoal("down")
+def test_more_nodes_than_this_machine_can_watch_are_refused_before_any_is_made(alone):
+    limit = int(Path("/proc/sys/fs/inotify/max_user_instances").read_text())
+    if limit > 1600:
+        pytest.skip(f"200 nodes fit: fs.inotify.max_user_instances is {limit}")
+    refused(shoal(alone, "up", "--nodes=200"), "inotify", "fs.inotify.max_user_instances")
+    assert not [*Path(alone["SHOAL_STATE"]).glob("*/")]

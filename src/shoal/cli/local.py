@@ -29,9 +29,10 @@ def settings() -> Settings:
     home = Path.home()
     brought = [os.environ.get(key) for key in ("SHOAL_BIN_DIR", "KUBEBUILDER_ASSETS")]
     return Settings(
-        cache=Path(os.environ.get("SHOAL_CACHE") or home / ".cache/shoal"),
-        state=Path(os.environ.get("SHOAL_STATE") or home / ".local/state/shoal"),
-        brought=tuple(Path(folder) for folder in brought if folder),
+        # Machines have another working folder than the user.
+        cache=Path(os.environ.get("SHOAL_CACHE") or home / ".cache/shoal").absolute(),
+        state=Path(os.environ.get("SHOAL_STATE") or home / ".local/state/shoal").absolute(),
+        brought=tuple(Path(folder).absolute() for folder in brought if folder),
         offline=bool(os.environ.get("SHOAL_OFFLINE")),
         environment=dict(os.environ),
     )
@@ -39,6 +40,7 @@ def settings() -> Settings:
 
 def existing(name: str) -> Cluster:
     """Return the cluster `name`, or say which there are."""
+    ups.check_name(name)
     found = load_cluster(settings().state / name)
     if found is None:
         others = ", ".join(cluster.name for cluster in every(settings().state)) or "none"
@@ -80,8 +82,6 @@ def up(  # noqa: PLR0913 - one argument for each option
     """Make a cluster, or mend the one there is."""
     if unknown := sorted(set(_words(extras)) - set(EXTRAS)):
         raise LocalError(f"--with {','.join(unknown)}", f"one of: {', '.join(EXTRAS)}")
-    if control_plane_only and wanted != "none":
-        raise LocalError("--images needs nodes to load them into", "leave out one of the two")
     asked = ups.Wanted(
         name=name,
         nodes=count,
@@ -99,6 +99,7 @@ def up(  # noqa: PLR0913 - one argument for each option
 @NAME
 def down(name: str) -> None:
     """Remove a cluster and everything it made."""
+    ups.check_name(name)
     cluster = load_cluster(settings().state / name)
     if cluster is None:
         click.echo(f"there is no cluster {name}")
@@ -159,10 +160,12 @@ def kubeconfig(name: str) -> None:
 def load(name: str, wanted: Sequence[str]) -> None:
     """Load images into every node: ours by name (built when needed), or archives."""
     cluster, show = existing(name), progress(sys.stderr)
-    archives = [Path(word) for word in wanted if Path(word).is_file()]
-    names = image_builds.named([word for word in wanted if not Path(word).is_file()])
+    archives = [word for word in wanted if word.endswith(".tar") or Path(word).is_file()]
+    if missing := [word for word in archives if not Path(word).is_file()]:
+        raise LocalError(f"{missing[0]}: no such file", "name an image archive that is there")
+    names = image_builds.named([word for word in wanted if word not in archives])
     for archive in archives:
-        loads.load_archive(cluster, archive)
+        loads.load_archive(cluster, Path(archive))
     if names:
         built = _built(names)
         with show.part("loading images", 5 + 3 * len(built)) as part:

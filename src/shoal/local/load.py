@@ -61,7 +61,10 @@ def wait_for_containerd(machine: Machine, timeout_s: float = 30) -> Path:
         try:
             socket = machine.path(node.SOCKET)
         except LookupError as gone:
-            raise LocalError(str(gone), f"look into {machine.logs}/machine.log") from gone
+            cure = f"`shoal local node start {machine.folder.name}`"
+            raise LocalError(
+                str(gone), f"{cure}, or look into {machine.logs}/machine.log"
+            ) from gone
         if socket.exists() and run(
             "ctr", f"--address={socket}", "version", check=False, timeout_s=10
         ).code == 0:  # fmt: skip

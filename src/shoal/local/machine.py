@@ -96,9 +96,13 @@ class Machine:
 
     def cut_power(self) -> None:
         """End everything in it, at once."""
-        if process := self.process():
+        first = _started_with(self.folder / "machine.json")
+        pids = [pid for process in first for pid in processes.children(process.pid)]
+        programs = [program for pid in pids if (program := processes.find(pid))]
+        for process in first:
             process.kill()
-            wait_until_gone([process])
+        # Without a PID namespace its programs end a moment later.
+        wait_until_gone([*first, *programs])
 
     def inside(self) -> list[str]:
         """Return the words that, put before a command, run it in this machine."""
@@ -136,6 +140,19 @@ class Machine:
                 if (child := processes.find(pid)) and (name := processes.name_of(child)) in kept:
                     found[name] = child
         return found
+
+
+def _started_with(config: Path) -> list[Process]:
+    """Find the first process that was told `config`, by its command line.
+
+    Whoever started it may have been killed before it was written down.
+    """
+    line, found = f"/proc/self/exe\0init\0{config}\0".encode(), []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):  # it has ended meanwhile
+            if path.read_bytes() == line and (process := processes.find(int(path.parent.name))):
+                found.append(process)
+    return found
 
 
 def wait_until_gone(ended: Sequence[Process], timeout_s: float = 20) -> None:

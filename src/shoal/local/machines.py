@@ -131,6 +131,11 @@ def every(cluster: Cluster) -> dict[str, Machine]:
     return {CONTROL_PLANE: Machine(cluster.control_plane), **nodes}
 
 
+def running(cluster: Cluster) -> set[str]:
+    """Name the machines of `cluster` that are on."""
+    return {name for name, machine in every(cluster).items() if machine.process()}
+
+
 def _private(
     place: Networked, name: str, machine: Machine, config: Config, mounts: tuple[Mount, ...]
 ) -> Config:

@@ -1,6 +1,8 @@
 """What this machine must be able to do, asked before anything is made."""
 
+import ctypes
 import os
+import resource
 import shutil
 from pathlib import Path
 
@@ -15,15 +17,52 @@ CAPABILITIES = {"CAP_SYS_ADMIN": 21, "CAP_NET_ADMIN": 12, "CAP_SYS_CHROOT": 18, 
 
 def check(settings: Settings, *, networked: bool) -> None:
     """Raise LocalError for the first thing that is missing."""
-    settings.state.mkdir(parents=True, exist_ok=True)
-    settings.cache.mkdir(parents=True, exist_ok=True)
-    for folder in (settings.state, settings.cache):
-        _disk(folder)
     if networked:
         _root()
+    for folder in (settings.state, settings.cache):
+        _folder(folder)
+        _disk(folder)
+    if networked:
         _capabilities()
         _overlay(settings.state)
         _cgroups()
+
+
+def watches(needed: int) -> None:
+    """Raise LocalError unless this user may have `needed` more inotify instances.
+
+    Without one a kubelet ends at once, again and again, and says so in its log alone.
+    """
+    libc = ctypes.CDLL(None)
+    handles: list[int] = []
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    try:
+        while len(handles) < needed and (handle := libc.inotify_init1(os.O_CLOEXEC)) >= 0:
+            handles.append(handle)
+    finally:
+        for handle in handles:
+            os.close(handle)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    if len(handles) < needed:
+        raise LocalError(
+            f"this machine has {len(handles)} inotify instances left; it takes about {needed}",
+            "`sysctl fs.inotify.max_user_instances=1024`, or have fewer nodes or clusters",
+        )
+
+
+def _folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as refused:
+        raise LocalError(
+            f"{folder} cannot be made: {refused.strerror}",
+            "set SHOAL_CACHE and SHOAL_STATE to folders of yours",
+        ) from refused
+    if not os.access(folder, os.W_OK):
+        raise LocalError(
+            f"{folder} cannot be written", "set SHOAL_CACHE and SHOAL_STATE to folders of yours"
+        )
 
 
 def _disk(folder: Path) -> None:

@@ -18,6 +18,11 @@ from .errors import LocalError
 from .progress import Progress
 from .settings import Settings
 
+MOST_PORT = 65535
+# inotify instances, as counted.
+CONTROL_PLANE_WATCHES = 12  # API server 6, controller manager 5, kube-proxy 1
+NODE_WATCHES = 8  # kubelet 6, kube-proxy 1, containerd 1
+
 
 @dataclass(frozen=True)
 class Wanted:
@@ -33,14 +38,15 @@ class Wanted:
 
 def up(settings: Settings, wanted: Wanted, progress: Progress) -> Api:
     """Make the cluster exist and be ready; return the way to it."""
-    check_name(wanted.name)
+    check(wanted)
     preflight.check(settings, networked=not wanted.control_plane_only)
     lock = lock_of(settings, wanted.name)
     with locked(lock, lambda: _say_waiting(progress)), ThreadPoolExecutor(1) as beside:
         if not wanted.control_plane_only:
-            packages.ensure(settings, progress, packages.CLUSTER)
+            packages.ensure(settings, progress, (*packages.CLUSTER, *packages.IMAGES))
         # Building the images takes as long as building the programs: side by side.
         building = beside.submit(_build_images, settings, wanted.images, progress)
+        preflight.watches(watches(load_cluster(settings.state / wanted.name), wanted))
         cluster = choose(settings, wanted)
         found = programs.provide(settings, progress, needed_programs(cluster))
         cluster.save()
@@ -61,10 +67,7 @@ def up(settings: Settings, wanted: Wanted, progress: Progress) -> Api:
 def _build_images(
     settings: Settings, wanted: Sequence[str], progress: Progress
 ) -> list[images.Image]:
-    if not wanted:
-        return []
-    packages.ensure(settings, progress, packages.IMAGES)
-    return images.build(settings, wanted, None, progress)
+    return images.build(settings, wanted, None, progress) if wanted else []
 
 
 def start(api: Api) -> None:
@@ -132,9 +135,6 @@ def choose(settings: Settings, wanted: Wanted) -> Cluster:
 def _place(settings: Settings, wanted: Wanted) -> Place:
     if wanted.control_plane_only:
         return _loopback(settings, wanted.port)
-    nodes = wanted.nodes or 1
-    if not 1 <= nodes <= MOST_NODES:
-        raise LocalError(f"--nodes {nodes}: must be 1 to {MOST_NODES}", "ask for fewer nodes")
     taken = {c.place.index for c in every(settings.state) if isinstance(c.place, Networked)}
     index = claims.first(free(taken, network.routed()), settings.state / wanted.name)
     if index is None:
@@ -142,7 +142,7 @@ def _place(settings: Settings, wanted: Wanted) -> Place:
             "no free address range: each cluster takes a /14 of 10.64.0.0 to 10.255.255.255",
             "`shoal local down` a cluster, or remove host routes into that range",
         )
-    return Networked(index, nodes)
+    return Networked(index, wanted.nodes or 1)
 
 
 def _loopback(settings: Settings, port: int | None) -> Loopback:
@@ -174,6 +174,39 @@ def _free(port: int) -> bool:
         except OSError:
             return False
     return True
+
+
+def check(wanted: Wanted) -> None:
+    """Refuse what cannot be, before anything is made."""
+    check_name(wanted.name)
+    if wanted.nodes is not None and not 1 <= wanted.nodes <= MOST_NODES:
+        raise LocalError(f"--nodes {wanted.nodes} cannot be", f"ask for 1 to {MOST_NODES} of them")
+    if wanted.port is not None and not 1 <= wanted.port <= MOST_PORT:
+        raise LocalError(
+            f"--port {wanted.port} is no port", f"use 1 to {MOST_PORT}, or leave it out"
+        )
+    if wanted.control_plane_only and (wanted.nodes is not None or wanted.images):
+        raise LocalError(
+            "--control-plane-only has no nodes, so neither --nodes nor --images",
+            "leave out the one or the others",
+        )
+    if wanted.port is not None and not wanted.control_plane_only:
+        raise LocalError(
+            "--port is for --control-plane-only; with nodes a cluster has its own addresses",
+            "leave it out",
+        )
+
+
+def watches(existing: Cluster | None, wanted: Wanted) -> int:
+    """Count the inotify instances that the machines to be started will take, about."""
+    running = machines.running(existing) if existing else set()
+    control_plane = 0 if machines.CONTROL_PLANE in running else CONTROL_PLANE_WATCHES
+    if wanted.control_plane_only:
+        return control_plane
+    nodes = {f"n{i}" for i in range(wanted.nodes or 1)} | set(
+        existing.node_names if existing else ()
+    )
+    return control_plane + NODE_WATCHES * len(nodes - running)
 
 
 def check_name(name: str) -> None:
