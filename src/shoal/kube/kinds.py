@@ -86,12 +86,40 @@ MUTATING_WEBHOOK = Kind(
 )
 
 
+KUBERNETES_OWN = (
+    POD,
+    SERVICE,
+    CONFIG_MAP,
+    SECRET,
+    SERVICE_ACCOUNT,
+    PERSISTENT_VOLUME_CLAIM,
+    NODE,
+    NAMESPACE,
+    STATEFUL_SET,
+    DEPLOYMENT,
+    DAEMON_SET,
+    CONTROLLER_REVISION,
+    JOB,
+    CRON_JOB,
+    POD_DISRUPTION_BUDGET,
+    LEASE,
+    EVENT,
+    ENDPOINT_SLICE,
+    ROLE,
+    ROLE_BINDING,
+    CLUSTER_ROLE,
+    CLUSTER_ROLE_BINDING,
+    CUSTOM_RESOURCE_DEFINITION,
+    VALIDATING_WEBHOOK,
+    MUTATING_WEBHOOK,
+)
+
+
 class Kinds:
     """The kinds that a process knows: Kubernetes' own, and those it is told of."""
 
     def __init__(self, *more: Kind) -> None:
-        known = (kind for kind in globals().values() if isinstance(kind, Kind))
-        self._by_name = {(k.api_version, k.kind): k for k in (*known, *more)}
+        self._by_name = {(k.api_version, k.kind): k for k in (*KUBERNETES_OWN, *more)}
 
     def of(self, obj: Object) -> Kind:
         """Return the kind of `obj`."""

@@ -34,7 +34,7 @@ class Meta(Slim, frozen=True, gc=False, rename="camel"):
     uid: str = ""
     resource_version: str = ""
     generation: int = 0
-    creation_timestamp: str = ""
+    creation_timestamp: str | None = None  # none: what an API server before 1.34 did not store
     deletion_timestamp: str | None = None
     labels: dict[str, str] = {}
     annotations: dict[str, str] = {}

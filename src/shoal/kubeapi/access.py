@@ -75,9 +75,13 @@ class TokenFile:
         """Return the token, read again now and then."""
         if time.monotonic() - self._read > TOKEN_RELOAD_S:
             try:
-                self._token = self.path.read_text().strip()
+                self._token = self.path.read_text().strip() or self._token
             except OSError as error:
-                raise AccessError(f"token file {self.path}: {error.strerror}") from error
+                # While it is replaced, the old one is still good.
+                if not self._token:
+                    raise AccessError(f"token file {self.path}: {error.strerror}") from error
+            if not self._token:
+                raise AccessError(f"token file {self.path}: it is empty")
             self._read = time.monotonic()
         return {"Authorization": f"Bearer {self._token}"}
 
@@ -107,11 +111,13 @@ class Plugin:
     tls: ssl.SSLContext | None = None
     _token: str = ""
     _until: float = float("-inf")
+    _asking: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def headers(self) -> Mapping[str, str]:
         """Return the token, from the program when there is none or it ends soon."""
-        if time.time() > self._until - RENEW_EARLY_S:  # noqa: TID251 - the program gives wall time
-            await self._renew()
+        async with self._asking:  # many requests at once are one run of the program
+            if time.time() > self._until - RENEW_EARLY_S:  # noqa: TID251 - the program's is wall time
+                await self._renew()
         return {"Authorization": f"Bearer {self._token}"} if self._token else {}
 
     def forget(self) -> None:
@@ -119,6 +125,24 @@ class Plugin:
         self._until = float("-inf")
 
     async def _renew(self) -> None:
+        out = await self._run()
+        try:
+            status = msgspec.json.decode(out, type=_ExecCredential).status
+        except msgspec.DecodeError as error:
+            raise self._unfit(f"no ExecCredential: {error}") from error
+        if not status.token and not status.client_certificate_data:
+            raise self._unfit("it gave neither token nor certificate")
+        if status.client_certificate_data and self.tls:
+            certificate, key = status.client_certificate_data, status.client_key_data
+            try:
+                _load_pair(self.tls, certificate.encode(), key.encode())
+            except ssl.SSLError as error:
+                raise self._unfit(f"certificate: {error}") from error
+        self._token = status.token
+        ends = status.expiration_timestamp
+        self._until = ends.timestamp() if ends else float("inf")
+
+    async def _run(self) -> bytes:
         name = self.command[0]
         info = {"apiVersion": self.api_version, "kind": "ExecCredential", "spec": {}}
         environment = {
@@ -129,38 +153,41 @@ class Plugin:
             process = await asyncio.create_subprocess_exec(
                 *self.command, env=environment, stdout=-1, stderr=-1, stdin=-3
             )
+        except FileNotFoundError as error:
+            raise self._unfit("not found; install it") from error
+        except OSError as error:
+            raise self._unfit(str(error.strerror)) from error
+        try:
             async with asyncio.timeout(EXEC_TIMEOUT_S):
                 out, err = await process.communicate()
-        except FileNotFoundError as error:
-            raise AccessError(f"credential plugin {name}: not found; install it") from error
         except TimeoutError as error:
             process.kill()
-            raise UnreachableError(f"credential plugin {name}: no answer") from error
+            await process.wait()
+            waited = f"no answer in {EXEC_TIMEOUT_S:g} s"
+            raise UnreachableError(f"credential plugin {name}: {waited}") from error
         if process.returncode != 0:
             said = err.decode(errors="replace").strip()[-500:]
             raise UnreachableError(f"credential plugin {name}: exit {process.returncode}: {said}")
-        try:
-            status = msgspec.json.decode(out, type=_ExecCredential).status
-        except msgspec.DecodeError as error:
-            raise AccessError(f"credential plugin {name}: no ExecCredential: {error}") from error
-        self._token = status.token
-        ends = status.expiration_timestamp
-        self._until = ends.timestamp() if ends else float("inf")
-        if status.client_certificate_data and self.tls:
-            certificate, key = status.client_certificate_data, status.client_key_data
-            _load_pair(self.tls, certificate.encode(), key.encode())
+        return out
+
+    def _unfit(self, why: str) -> AccessError:
+        return AccessError(f"credential plugin {self.command[0]}: {why}")
 
 
 def in_cluster(environment: Mapping[str, str], folder: Path = SERVICE_ACCOUNT) -> Access:
     """Return the access that a pod's service account has."""
     try:
         host, port = environment["KUBERNETES_SERVICE_HOST"], environment["KUBERNETES_SERVICE_PORT"]
-        tls = ssl.create_default_context(cafile=str(folder / "ca.crt"))
+        authority = (folder / "ca.crt").read_text()
         namespace = (folder / "namespace").read_text().strip()
     except (KeyError, OSError) as error:
         raise AccessError(
             f"not in a cluster ({error}): name a kubeconfig, or mount the service account"
         ) from error
+    try:
+        tls = ssl.create_default_context(cadata=authority)
+    except (ssl.SSLError, ValueError) as error:
+        raise AccessError(f"{folder / 'ca.crt'}: {error}") from error
     host = f"[{host}]" if ":" in host else host
     return Access(f"https://{host}:{port}", TokenFile(folder / "token"), tls, namespace)
 
@@ -169,13 +196,12 @@ def from_kubeconfig(
     path: Path, environment: Mapping[str, str], context: str | None = None
 ) -> Access:
     """Return the access that `path` describes."""
-    try:
-        config: dict[str, Any] = yaml.load(path.read_text(), yaml.CSafeLoader) or {}
-    except OSError as error:
-        raise AccessError(f"kubeconfig {path}: {error.strerror}") from error
-    except yaml.YAMLError as error:
-        raise AccessError(f"kubeconfig {path}: not YAML: {error}") from error
-    chosen = _named(path, config, "contexts", context or config.get("current-context") or "")
+    config = _config(path)
+    wanted = context or config.get("current-context")
+    if not wanted:
+        there = ", ".join(_names(config, "contexts")) or "none"
+        raise AccessError(f"kubeconfig {path}: current-context is not set (there: {there})")
+    chosen = _named(path, config, "contexts", wanted)
     cluster = _named(path, config, "clusters", chosen.get("cluster", ""))
     user = _named(path, config, "users", chosen.get("user", "")) if chosen.get("user") else {}
     if not (server := cluster.get("server")):
@@ -185,13 +211,29 @@ def from_kubeconfig(
     return Access(server.rstrip("/"), credentials, tls, chosen.get("namespace") or "default")
 
 
+def _config(path: Path) -> dict[str, Any]:
+    try:
+        config = yaml.load(path.read_text(), yaml.CSafeLoader)
+    except (OSError, UnicodeDecodeError) as error:
+        raise AccessError(f"kubeconfig {path}: {getattr(error, 'strerror', error)}") from error
+    except yaml.YAMLError as error:
+        raise AccessError(f"kubeconfig {path}: not YAML: {error}") from error
+    if not isinstance(config, dict):
+        raise AccessError(f"kubeconfig {path}: it has no clusters, users and contexts")
+    return config
+
+
+def _names(config: Mapping[str, Any], section: str) -> list[str]:
+    return [str(entry.get("name")) for entry in config.get(section) or ()]
+
+
 def _named(path: Path, config: Mapping[str, Any], section: str, name: str) -> dict[str, Any]:
     singular = section[:-1]
     for entry in config.get(section) or ():
         if entry.get("name") == name:
             found: dict[str, Any] = entry.get(singular) or {}
             return found
-    there = ", ".join(str(e.get("name")) for e in config.get(section) or ()) or "none"
+    there = ", ".join(_names(config, section)) or "none"
     raise AccessError(f"kubeconfig {path}: no {singular} {name!r} in {section} (there: {there})")
 
 
@@ -204,7 +246,10 @@ def _tls(path: Path, cluster: Mapping[str, Any], user: Mapping[str, Any]) -> ssl
     if cluster.get("insecure-skip-tls-verify"):
         tls.check_hostname, tls.verify_mode = False, ssl.CERT_NONE
     certificate, key = _data(path, user, "client-certificate"), _data(path, user, "client-key")
-    if certificate and key:
+    if bool(certificate) != bool(key):
+        missing = "client-key" if certificate else "client-certificate"
+        raise AccessError(f"kubeconfig {path}: {missing} is not set, only its counterpart")
+    if certificate:
         try:
             _load_pair(tls, certificate, key)
         except ssl.SSLError as error:
@@ -217,7 +262,8 @@ def _load_pair(tls: ssl.SSLContext, certificate: bytes, key: bytes) -> None:
     with tempfile.NamedTemporaryFile() as pair:
         pair.write(certificate + b"\n" + key)
         pair.flush()
-        tls.load_cert_chain(pair.name)
+        # A key with a passphrase is refused: else OpenSSL would ask for it on the terminal.
+        tls.load_cert_chain(pair.name, password="")
 
 
 def _data(path: Path, section: Mapping[str, Any], name: str) -> bytes:
@@ -241,8 +287,14 @@ def _credentials(
     if named := user.get("tokenFile"):
         return TokenFile(path.parent / named)
     if plugin := user.get("exec"):
+        for name in ("command", "apiVersion"):
+            if not plugin.get(name):
+                raise AccessError(f"kubeconfig {path}: exec.{name} of the user is not set")
         added = {e["name"]: e["value"] for e in plugin.get("env") or ()}
-        command = [plugin["command"], *(plugin.get("args") or ())]
+        program = plugin["command"]
+        if "/" in program:  # as kubectl has it: seen from where the kubeconfig is
+            program = str(path.parent / program)
+        command = [program, *(plugin.get("args") or ())]
         return Plugin(command, {**environment, **added}, plugin["apiVersion"], tls)
     if "username" in user:
         pair = base64.b64encode(f"{user['username']}:{user.get('password', '')}".encode()).decode()

@@ -17,7 +17,14 @@ import msgspec
 from ..kube.kinds import Kind
 from ..kube.objects import Object, Resource, key_of
 from .access import Access
-from .errors import BusyError, ServerError, UnauthorizedError, UnreachableError, refusal
+from .errors import (
+    BusyError,
+    ServerError,
+    UnauthorizedError,
+    UnreachableError,
+    UnreadableError,
+    refusal,
+)
 
 R = TypeVar("R", bound=Resource)
 T = TypeVar("T")
@@ -26,6 +33,7 @@ PAGE = 500
 TRIES = 5
 FIRST_WAIT_S = 0.2
 LONGEST_WAIT_S = 10.0
+LONGEST_ASKED_S = 60.0
 REQUEST_TIMEOUT_S = 30.0
 CONNECTIONS = 64
 
@@ -122,8 +130,22 @@ class Demand:
         return options
 
 
-class _Named(msgspec.Struct, frozen=True):
-    kind: str = ""
+class _EndMeta(msgspec.Struct, frozen=True, rename="camel"):
+    deletion_timestamp: str | None = None
+    deletion_grace_period_seconds: int = 0
+    finalizers: tuple[str, ...] = ()
+
+
+class _Ending(msgspec.Struct, frozen=True):
+    """The answer to a deletion: a Status, or the object, which some kinds send even when gone."""
+
+    metadata: _EndMeta = _EndMeta()
+
+    @property
+    def gone(self) -> bool:
+        meta = self.metadata
+        held = meta.finalizers or meta.deletion_grace_period_seconds
+        return meta.deletion_timestamp is None or not held
 
 
 @dataclass(frozen=True)
@@ -183,8 +205,7 @@ class Client:
     async def get(self, what: Ref, type_: type[T]) -> T:
         """Return one object."""
         request = Request("GET", what.path, {}, verb="get", plural=what.kind.plural)
-        answer = await self._send(request)
-        return msgspec.json.decode(answer, type=type_)
+        return _decode(request, await self._send(request), msgspec.json.Decoder(type_))
 
     async def pages(
         self, which: Which, type_: type[R], limit: int = PAGE
@@ -200,7 +221,7 @@ class Client:
             request = Request(
                 "GET", path, query, accept=accept, verb="list", plural=which.kind.plural
             )
-            page: Page[R] = decoder.decode(await self._send(request))
+            page: Page[R] = _decode(request, await self._send(request), decoder)
             yield page
             after = page.metadata.next
             if not after:
@@ -289,9 +310,9 @@ class Client:
         plural = what.kind.plural
         request = Request("DELETE", what.path, {}, options, verb="delete", plural=plural)
         answer = await self._through(str(request), lambda: self._send(request))
-        if msgspec.json.decode(answer, type=_Named).kind == "Status":
+        if _decode(request, answer, msgspec.json.Decoder(_Ending)).gone:
             return None
-        return msgspec.json.decode(answer, type=type_)
+        return _decode(request, answer, msgspec.json.Decoder(type_))
 
     async def evict(self, namespace: str, name: str, uid: str = "") -> None:
         """Ask for a pod's eviction; a disruption budget that does not allow it is a BusyError."""
@@ -316,12 +337,13 @@ class Client:
 
     async def _write(self, request: Request, type_: type[T]) -> T:
         answer = await self._through(str(request), lambda: self._send(request))
-        return msgspec.json.decode(answer, type=type_)
+        return _decode(request, answer, msgspec.json.Decoder(type_))
 
     async def _send(self, request: Request) -> bytes:
         """Send, and again with growing pauses while the server is busy or the line is down."""
         wait_s = FIRST_WAIT_S
         for left in reversed(range(TRIES)):
+            asked_s = 0.0
             try:
                 return await self._once(request)
             except UnauthorizedError:
@@ -331,12 +353,14 @@ class Client:
             except BusyError as busy:
                 if not left:
                     raise
-                asked = busy.status.details.retry_after_seconds if busy.status.details else 0
-                wait_s = max(wait_s, float(asked))
-            except (ServerError, UnreachableError):
+                asked_s = busy.retry_after_s
+            except (ServerError, UnreachableError) as error:
                 if not left or not request.again:
                     raise
-            await asyncio.sleep(wait_s * random.uniform(0.5, 1.5))  # noqa: TID251 - a client waits here
+                asked_s = error.retry_after_s if isinstance(error, ServerError) else 0.0
+            # Never sooner than asked, and not all clients at once.
+            pause_s = min(asked_s, LONGEST_ASKED_S) + wait_s * random.uniform(0.5, 1.5)
+            await asyncio.sleep(pause_s)  # noqa: TID251 - a client waits here
             wait_s = min(2 * wait_s, LONGEST_WAIT_S)
         raise AssertionError("unreachable")
 
@@ -348,13 +372,14 @@ class Client:
             async with await self._open(request, limits) as answer:
                 code = answer.status
                 body = await answer.read()
+                retry_after = answer.headers.get("Retry-After")
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             raise UnreachableError(f"{request}: {_words(error)}") from error
         finally:
             took = asyncio.get_running_loop().time() - began
             self._observe(request.verb, request.plural, code, took)
         if code >= 400:
-            raise refusal(str(request), code, body)
+            raise refusal(str(request), code, body, retry_after)
         return body
 
     async def _open(
@@ -378,6 +403,16 @@ def _encode(value: Any) -> bytes:  # noqa: ANN401 - any JSON
     return msgspec.json.encode(value)
 
 
+def _decode(request: Request, answer: bytes, decoder: msgspec.json.Decoder[T]) -> T:
+    try:
+        return decoder.decode(answer)
+    except msgspec.DecodeError as error:
+        raise UnreadableError(f"{request}: {error}") from error
+
+
 def _words(error: BaseException) -> str:
     """Return what `error` says; a time-out says nothing, so its name has to do."""
-    return str(error) or type(error).__name__
+    words = str(error) or type(error).__name__
+    if isinstance(error, aiohttp.ClientConnectorCertificateError):
+        return f"{words}: its certificate is not from the certificate-authority that we trust"
+    return words

@@ -2,6 +2,8 @@
 
 * ApiError
   - UnreachableError     no answer: nothing is known
+  - UnreadableError      an answer that makes no sense: something else than an API server is there,
+                         or an object is not what its type says
   - RefusedError         an answer that says no
     * UnauthorizedError  401: who are you
     * ForbiddenError     403: you may not
@@ -49,12 +51,18 @@ class UnreachableError(ApiError):
     """No answer, so nothing is known."""
 
 
+class UnreadableError(ApiError):
+    """An answer that is not what was asked for."""
+
+
 class RefusedError(ApiError):
     """An answer that says no."""
 
-    def __init__(self, call: str, status: Status) -> None:
+    def __init__(self, call: str, status: Status, retry_after_s: float = 0.0) -> None:
         super().__init__(f"{call}: {status.message or status.reason or status.code}")
         self.status = status
+        asked_s = status.details.retry_after_seconds if status.details else 0
+        self.retry_after_s = max(retry_after_s, float(asked_s))  # 0: the server did not say
 
     @property
     def causes(self) -> tuple[Cause, ...]:
@@ -110,16 +118,18 @@ _BY_CODE: dict[int, type[RefusedError]] = {
 }
 
 
-def refusal(call: str, code: int, body: bytes) -> RefusedError:
-    """Return the error that an answer with `code` and `body` is."""
+def refusal(call: str, code: int, body: bytes, retry_after: str | None = None) -> RefusedError:
+    """Return the error that an answer with `code`, `body` and the header Retry-After is."""
+    # A date is allowed there too; no API server sends one.
+    asked_s = float(retry_after) if retry_after and retry_after.isdecimal() else 0.0
     try:
         status = msgspec.json.decode(body, type=Status)
     except msgspec.DecodeError:
         # A proxy or a webhook in between answers in plain text.
         status = Status(message=body.decode(errors="replace")[:500], code=code)
     if status.reason == "AlreadyExists":
-        return ExistsError(call, status)
+        return ExistsError(call, status, asked_s)
     if status.reason in ("Expired", "Gone"):
-        return GoneError(call, status)
+        return GoneError(call, status, asked_s)
     kind = _BY_CODE.get(code, ServerError if code >= 500 else RefusedError)
-    return kind(call, status)
+    return kind(call, status, asked_s)

@@ -1,13 +1,13 @@
 """Watch events out of a stream of bytes."""
 
 from collections.abc import AsyncIterator
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import msgspec
 
-from ..kube.objects import Resource
-from .client import Client, Which
-from .errors import Status, refusal
+from ..kube.objects import Meta, Resource
+from .client import Client, ListMeta, Which
+from .errors import ApiError, Status, UnreadableError, refusal
 
 R = TypeVar("R", bound=Resource)
 
@@ -16,14 +16,22 @@ SILENCE_S = 150.0
 
 
 class Event(msgspec.Struct, Generic[R], frozen=True, gc=False):
-    """Something that happened to an object: ADDED, MODIFIED, DELETED, or only a BOOKMARK."""
+    """Something that happened to an object: ADDED, MODIFIED, DELETED, or only a BOOKMARK.
+
+    A bookmark's object is a plain Resource that has nothing but a version.
+    """
 
     type: str
     object: R
 
 
-class _Failed(msgspec.Struct, frozen=True):
-    object: Status
+class _Loose(msgspec.Struct, frozen=True):
+    type: str
+    object: msgspec.Raw
+
+
+class _Marked(msgspec.Struct, frozen=True):
+    metadata: ListMeta = ListMeta()
 
 
 async def watch(
@@ -31,16 +39,40 @@ async def watch(
 ) -> AsyncIterator[list[Event[R]]]:
     """Yield the events since `version`, as many at a time as the line delivers together."""
     decoder = msgspec.json.Decoder(Event[type_])  # type: ignore[valid-type]
-    rest = b""
+    call, rest = f"watch {which.kind.plural}", b""
     async for chunk in client.stream(which, version, silence_s):
         *lines, rest = (rest + chunk).split(b"\n")
-        batch: list[Event[R]] = [decoder.decode(line) for line in lines if line]
-        if batch and batch[-1].type == "ERROR":
-            status = msgspec.json.decode(
-                next(line for line in reversed(lines) if line), type=_Failed
-            )
-            yield batch[:-1]
-            body = msgspec.json.encode(status.object)
-            raise refusal(f"watch {which.kind.plural}", status.object.code, body)
+        batch: list[Event[R]] = []
+        try:
+            for line in lines:
+                if line:
+                    batch.append(_read(line, decoder, call))
+        except ApiError:
+            if batch:
+                yield batch
+            raise
         if batch:
             yield batch
+
+
+def _read(line: bytes, decoder: "msgspec.json.Decoder[Event[Any]]", call: str) -> Event[Any]:
+    try:
+        event = decoder.decode(line)
+    except msgspec.DecodeError as error:
+        # In a bookmark fields are null that every object has; a Status is no object at all.
+        return _read_loosely(line, error, call)
+    return event if event.type not in ("BOOKMARK", "ERROR") else _read_loosely(line, None, call)
+
+
+def _read_loosely(line: bytes, unfit: Exception | None, call: str) -> Event[Any]:
+    try:
+        loose = msgspec.json.decode(line, type=_Loose)
+        if loose.type == "BOOKMARK":
+            version = msgspec.json.decode(loose.object, type=_Marked).metadata.resource_version
+            return Event("BOOKMARK", Resource(Meta(resource_version=version)))
+        if loose.type == "ERROR":
+            status = msgspec.json.decode(loose.object, type=Status)
+            raise refusal(call, status.code, bytes(loose.object))
+    except msgspec.DecodeError as error:
+        raise UnreadableError(f"{call}: {error}") from error
+    raise UnreadableError(f"{call}: {unfit}") from unfit

@@ -7,23 +7,27 @@ that moved. What belongs to somebody else is reported and never fought over.
 """
 
 import asyncio
-import copy
 import hashlib
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
 from ..kube.kinds import Kind, Kinds
 from ..kube.objects import Key, Object, Resource, controller_of, key_of, owner_reference
 from ..kubeapi.client import Client, Demand, Ref
-from ..kubeapi.errors import ConflictError, InvalidError, NotFoundError
+from ..kubeapi.errors import ConflictError, ExistsError, InvalidError, NotFoundError
+from . import clock
 from .store import Store
 from .turns import Turns
 
+T = TypeVar("T")
+
 DIGEST = "shoal/applied"
 SIDE_BY_SIDE = 32
+STEP_S = 0.01  # of work without a pause
 
 
 @dataclass(frozen=True)
@@ -49,6 +53,9 @@ class Rules:
     """What an application may do beyond writing fields."""
 
     prune: Collection[Kind] = ()  # kinds whose objects go when they are no longer wanted
+    # Kinds whose new objects are posted, which is half the work for the API server. A field that is
+    # left out later then stays: for kinds whose objects are made anew rather than changed (pods).
+    post: Collection[Kind] = ()
     recreate: Collection[Kind] = ()  # kinds that are deleted and made anew for an immutable field
     force: bool = True  # take over fields that others set in an object of ours
 
@@ -63,19 +70,34 @@ class Applier:
     _settled: dict[str, str] = field(default_factory=dict)  # uid -> mark after our last write
     _turns: Turns = field(default_factory=lambda: Turns(SIDE_BY_SIDE))
 
+    def __post_init__(self) -> None:
+        for store in self.stores.values():
+            store.listen(self._forget, past=False)
+
     async def apply(
         self,
         owner: Object,
-        desired: Sequence[Object],
+        desired: Iterable[Object],
         rules: Rules = Rules(),  # noqa: B008 - frozen
     ) -> Outcome:
-        """Make the objects of `owner` equal `desired`; conflicts are in the outcome, not raised."""
-        marked = [(self.kinds.of(obj), mark(obj, owner)) for obj in desired]
-        wanted = {(kind, key_of(obj)) for kind, obj in marked}
-        results = await _all(self._one(kind, obj, owner, rules) for kind, obj in marked)
-        refused = tuple(result for result in results if isinstance(result, Refused))
+        """Make the objects of `owner` equal `desired`; conflicts are in the outcome, not raised.
+
+        `desired` is read as it is written: a generator renders a thousand objects without holding
+        the loop up, and without having them in memory all at once.
+        """
+        wanted: set[tuple[Kind, Key]] = set()
+        results: list[bool | Refused] = []
+
+        async def one(obj: Object) -> None:
+            kind = self.kinds.of(obj)
+            wanted.add((kind, key_of(obj)))
+            results.append(await self._one(kind, mark(obj, owner), owner, rules))
+
+        await _each(desired, one)
+        # Only now: when something could not be rendered or written, nothing is deleted either.
         extra = list(self._unwanted(owner, wanted, rules.prune))
-        await _all(self._delete(kind, obj, owner) for kind, obj in extra)
+        await _each(extra, lambda found: self._delete(*found, owner))
+        refused = tuple(result for result in results if isinstance(result, Refused))
         return Outcome(sum(result is True for result in results), len(extra), refused)
 
     async def _one(self, kind: Kind, obj: Object, owner: Object, rules: Rules) -> bool | Refused:
@@ -90,7 +112,7 @@ class Applier:
                 return Refused(kind, live.key, "it is being deleted")
         try:
             async with self._turns.turn(owner["metadata"]["uid"]):
-                await self._write(kind, obj, force=rules.force)
+                await self._write(kind, obj, rules, new=live is None)
         except ConflictError as conflict:
             return Refused(kind, key_of(obj), str(conflict))
         except InvalidError as invalid:
@@ -100,14 +122,22 @@ class Applier:
             return Refused(kind, live.key, "immutable field: deleted, to be made anew")
         return True
 
-    async def _write(self, kind: Kind, obj: Object, *, force: bool) -> None:
+    async def _write(self, kind: Kind, obj: Object, rules: Rules, *, new: bool) -> None:
         store = self.stores.get(kind)
-        written: Resource = await self.client.apply(
-            kind, obj, store.type if store else Resource, force=force
-        )
+        type_: type[Resource] = store.type if store else Resource
+        written: Resource | None = None
+        if new and kind in rules.post:
+            with suppress(ExistsError):  # the store does not know it yet
+                written = await self.client.create(kind, obj, type_)
+        if written is None:
+            written = await self.client.apply(kind, obj, type_, force=rules.force)
         self._settled[written.metadata.uid] = _mark_of(written)
         if store is not None:
             store.put(written)
+
+    def _forget(self, before: Resource | None, after: Resource | None) -> None:
+        if before is not None and (after is None or after.metadata.uid != before.metadata.uid):
+            self._settled.pop(before.metadata.uid, None)
 
     def _is_settled(self, live: Resource, obj: Object) -> bool:
         if live.metadata.annotations.get(DIGEST) != obj["metadata"]["annotations"][DIGEST]:
@@ -131,7 +161,6 @@ class Applier:
     async def _delete(self, kind: Kind, obj: Resource, owner: Object) -> None:
         async with self._turns.turn(owner["metadata"]["uid"]):
             await delete(self.client, self.stores.get(kind), kind, obj)
-        self._settled.pop(obj.metadata.uid, None)
 
 
 async def delete(client: Client, store: Store[Any] | None, kind: Kind, obj: Resource) -> None:
@@ -152,16 +181,14 @@ async def delete(client: Client, store: Store[Any] | None, kind: Kind, obj: Reso
 
 def mark(obj: Object, owner: Object) -> Object:
     """Return `obj` with its owner and the digest of all it says."""
-    marked = copy.deepcopy(obj)
-    meta = marked["metadata"]
+    # Not a deep copy: that costs more than all the rest, and a thousand are marked in one pass.
+    meta = dict(obj["metadata"])
     if meta.get("namespace", "") == owner["metadata"].get("namespace", ""):
         meta["ownerReferences"] = [owner_reference(owner)]
-    encoded = msgspec.json.encode(marked, order="deterministic")
-    meta["annotations"] = {
-        **meta.get("annotations", {}),
-        DIGEST: hashlib.sha256(encoded).hexdigest()[:32],
-    }
-    return marked
+    encoded = msgspec.json.encode({**obj, "metadata": meta}, order="deterministic")
+    digest = hashlib.sha256(encoded).hexdigest()[:32]
+    meta["annotations"] = {**meta.get("annotations", {}), DIGEST: digest}
+    return {**obj, "metadata": meta}
 
 
 def _mark_of(obj: Resource) -> str:
@@ -183,13 +210,29 @@ def _stranger(live: Resource, owner: Object) -> str:
 
 def _immutable(invalid: InvalidError) -> bool:
     words = " ".join((invalid.status.message, *(cause.message for cause in invalid.causes)))
-    return "immutable" in words or ("updates to" in words and "are forbidden" in words)
+    # Pods and Services: "may not change"; StatefulSets: "updates to ... are forbidden".
+    forbidden = "updates to" in words and "are forbidden" in words
+    return "immutable" in words or "may not change" in words or forbidden
 
 
-async def _all(coroutines: Iterable[Any]) -> list[Any]:
-    """Run all; when one fails, the others still end before the first failure is raised."""
-    results = await asyncio.gather(*coroutines, return_exceptions=True)
-    for result in results:
-        if isinstance(result, BaseException):
-            raise result
-    return results
+async def _each(items: Iterable[T], do: Callable[[T], Awaitable[None]]) -> None:
+    """Do all, many side by side; when one fails, the others are still done before it is raised."""
+    source, failures, began = iter(items), list[Exception](), clock.ticks()
+
+    async def work() -> None:
+        nonlocal began
+        for item in source:
+            try:
+                await do(item)
+            except Exception as failure:  # noqa: BLE001 - raised below
+                failures.append(failure)
+            # Where nothing is written nothing waits: the others must get their turn all the same.
+            if clock.ticks() - began > STEP_S:
+                await clock.sleep(0)
+                began = clock.ticks()
+
+    # Work that fails to read `items` ends the reading of all, and is raised when they are done.
+    results = await asyncio.gather(*(work() for _ in range(SIDE_BY_SIDE)), return_exceptions=True)
+    failures = [r for r in results if isinstance(r, Exception)] + failures
+    if failures:
+        raise failures[0]

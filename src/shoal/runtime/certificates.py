@@ -21,6 +21,7 @@ from enum import Enum
 from ipaddress import ip_address
 
 from cryptography import x509
+from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
@@ -38,6 +39,10 @@ class Lifetimes:
     # Longer than all API servers need to see a bundle, and all replicas to see the Secret.
     overlap: timedelta = timedelta(days=1)
 
+    def __post_init__(self) -> None:
+        if not timedelta(0) < self.overlap < self.authority / 3:
+            raise ValueError("the overlap is shorter than a third of an authority's time")
+
 
 @dataclass(frozen=True)
 class Pair:
@@ -49,13 +54,16 @@ class Pair:
     @property
     def ends(self) -> datetime:
         """Return when it is no longer valid."""
-        return x509.load_pem_x509_certificate(self.certificate).not_valid_after_utc
+        return _certificate(self.certificate).not_valid_after_utc
 
     @property
     def hosts(self) -> frozenset[str]:
         """Return the names and addresses that it is for."""
-        certificate = x509.load_pem_x509_certificate(self.certificate)
-        names = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+        found = _certificate(self.certificate).extensions
+        try:
+            names = found.get_extension_for_class(x509.SubjectAlternativeName).value
+        except x509.ExtensionNotFound:
+            return frozenset()
         return frozenset(str(name.value) for name in names)
 
 
@@ -187,9 +195,7 @@ def authority(now: datetime, lasts: Lifetimes) -> Pair:
 def issue(by: Pair, hosts: Sequence[str], now: datetime, lasts: Lifetimes) -> Pair:
     """Make a serving certificate for `hosts`, names or addresses."""
     key = ec.generate_private_key(ec.SECP256R1())
-    signer = serialization.load_pem_private_key(by.key, password=None)
-    assert isinstance(signer, ec.EllipticCurvePrivateKey)
-    issuer = x509.load_pem_x509_certificate(by.certificate).subject
+    issuer = _certificate(by.certificate).subject
     certificate = (
         # A common name has at most 64 characters; who is meant is in the names below.
         _builder(_name(hosts[0][:64]), issuer, key, now, now + lasts.serving)
@@ -197,7 +203,7 @@ def issue(by: Pair, hosts: Sequence[str], now: datetime, lasts: Lifetimes) -> Pa
         .add_extension(_usage(signs=False), critical=True)
         .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
         .add_extension(x509.SubjectAlternativeName([_host(host) for host in hosts]), critical=False)
-        .sign(signer, hashes.SHA256())
+        .sign(_key(by), hashes.SHA256())
     )
     return _pair(certificate, key)
 
@@ -220,23 +226,35 @@ def write(held: Held) -> dict[str, bytes | None]:
 def read(data: Mapping[str, bytes]) -> Held | None:
     """Understand a Secret's data; None where they are not what we wrote."""
     try:
+        signs, serving = _read_pair(data, "authority"), _read_pair(data, "tls")
+        _certificate(serving.certificate).verify_directly_issued_by(_certificate(signs.certificate))
         coming = _read_pair(data, "coming") if "coming.crt" in data else None
         past = data.get("past.crt")
         if past:
-            x509.load_pem_x509_certificate(past)
+            _certificate(past)
         since = datetime.fromisoformat(data["since"].decode())
-        pair, serving = _read_pair(data, "authority"), _read_pair(data, "tls")
-        return Held(pair, serving, since, coming, past)
-    except (KeyError, ValueError):
+        return Held(signs, serving, since, coming, past)
+    except (KeyError, ValueError, InvalidSignature):
         return None
 
 
 def _read_pair(data: Mapping[str, bytes], name: str) -> Pair:
     pair = Pair(data[f"{name}.crt"], data[f"{name}.key"])
-    key = serialization.load_pem_private_key(pair.key, password=None)
-    if x509.load_pem_x509_certificate(pair.certificate).public_key() != key.public_key():
+    if _certificate(pair.certificate).public_key() != _key(pair).public_key():
         raise ValueError(f"{name}: certificate and key are no pair")
     return pair
+
+
+def _key(pair: Pair) -> ec.EllipticCurvePrivateKey:
+    key = serialization.load_pem_private_key(pair.key, password=None)
+    if not isinstance(key, ec.EllipticCurvePrivateKey):
+        # Not one of ours: ValueError, as for what is no key at all.
+        raise ValueError("no key of an elliptic curve")  # noqa: TRY004
+    return key
+
+
+def _certificate(pem: bytes) -> x509.Certificate:
+    return x509.load_pem_x509_certificate(pem)
 
 
 def _builder(

@@ -19,6 +19,7 @@ from .watches import Watch, itself
 DEADLINE_S = 120.0
 STUCK_S = 600.0
 WATCHDOG_S = 30.0
+STEP = 500
 log = structlog.get_logger()
 
 
@@ -30,6 +31,7 @@ class Done:
 
 
 Reconcile = Callable[[Key], Awaitable[Done]]
+Wake = Callable[[Resource | None, Resource | None], None]
 
 
 class Observer(Protocol):
@@ -91,13 +93,16 @@ class Controller:
     observer: Observer = field(default_factory=Silent)
     queue: Queue[Key] = field(default_factory=Queue)
     checked_at: float = float("inf")  # when the watchdog last looked; it does once we run
+    _past: list[tuple[Store[Any], Wake]] = field(default_factory=list)
     _trouble: dict[Key, Trouble] = field(default_factory=dict)
     _stopping: bool = False
 
     def connect(self, stores: Mapping[Kind, Store[Any]]) -> None:
-        """Let the stores wake this controller's keys; what is there already wakes them now."""
+        """Let the stores wake this controller's keys; what is there already wakes them in `run`."""
         for watch in self.watches:
-            stores[watch.kind].listen(_waker(watch, self.queue))
+            wake = _waker(watch, self.queue)
+            stores[watch.kind].listen(wake, past=False)
+            self._past.append((stores[watch.kind], wake))
 
     async def run(self) -> None:
         """Work until cancelled; a pass under way when that happens is ended by the event loop."""
@@ -105,6 +110,7 @@ class Controller:
             for _ in range(self.workers):
                 tasks.create_task(self._work())
             tasks.create_task(self._watch_progress())
+            tasks.create_task(self._wake_what_is_there())
 
     def stop(self) -> None:
         """Begin no further pass."""
@@ -125,10 +131,19 @@ class Controller:
         """Return the kind that its keys name."""
         return next((watch.kind for watch in self.watches if watch.of is itself), None)
 
+    async def _wake_what_is_there(self) -> None:
+        for store, wake in self._past:
+            for number, obj in enumerate(store, 1):
+                wake(None, obj)
+                if number % STEP == 0:  # fifty thousand pods would hold the loop up
+                    await clock.sleep(0)
+        self._past.clear()
+
     async def _work(self) -> None:
         while not self._stopping:
             key, waited_s = await self.queue.get()
             if self._stopping:
+                self.queue.done(key)  # not begun, so nobody need wait for it
                 return
             began = clock.ticks()
             try:
@@ -184,14 +199,17 @@ class Controller:
         self.queue.add(key)
 
 
-def _waker(watch: Watch, queue: Queue[Key]) -> Callable[[Resource | None, Resource | None], None]:
+def _waker(watch: Watch, queue: Queue[Key]) -> Wake:
     def wake(before: Resource | None, after: Resource | None) -> None:
-        if not watch.when(before, after):
+        try:
+            # Both: an object that changed hands wakes the old owner and the new one.
+            seen = [obj for obj in (before, after) if obj is not None]
+            wanted = watch.when(before, after)
+            keys = dict.fromkeys(key for obj in seen if wanted for key in watch.of(obj))
+        except Exception as error:  # one row's bug must not stop the store
+            log.exception("watch failed", kind=watch.kind.plural, error=str(error))
             return
-        # Both: an object that changed hands wakes the old owner and the new one.
-        for seen in (before, after):
-            if seen is not None:
-                for key in watch.of(seen):
-                    queue.add(key, urgency=watch.urgency)
+        for key in keys:
+            queue.add(key, urgency=watch.urgency)
 
     return wake

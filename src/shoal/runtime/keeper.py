@@ -100,13 +100,14 @@ class SelfSigned:
         action = decide(self._held, self.hosts, now, self.lasts)
         if isinstance(action, Do):
             made = carry_out(action.step, self._held, self.hosts, now, self.lasts)
-            log.info("certificates", step=action.step.value, why=action.why, secret=self.name)
+            step, why = action.step.value, action.why
         elif self._lost and self._held is not None:
-            made = self._held
+            made, step, why = self._held, "restore", "the Secret lost it"
         else:
             return min((action.until - now).total_seconds(), LONGEST_S)
         with suppress(ConflictError, ExistsError):
             self._store.put(await self._write(made))
+            log.info("certificates", step=step, why=why, secret=self.name)
             return 0.0
         return RETRY_S
 

@@ -45,7 +45,7 @@ class Queue(Generic[K]):
         self._waiting: dict[K, Waiting] = {}
         self._later: list[tuple[float, int, K]] = []
         self._ready: list[tuple[int, int, K]] = []
-        self._is_ready: set[K] = set()
+        self._is_ready: dict[K, int] = {}  # the number of the key's entry that counts
         self._working: set[K] = set()
         self._failures: dict[K, int] = {}
         self._takers: deque[asyncio.Future[None]] = deque()
@@ -78,7 +78,7 @@ class Queue(Generic[K]):
         if key in self._working:
             return  # `done` brings it back
         if key in self._is_ready:
-            heapq.heappush(self._ready, (urgency, next(self._number), key))
+            self._push_ready(key, urgency)
             return
         heapq.heappush(self._later, (due, next(self._number), key))
         self._arm()
@@ -110,10 +110,10 @@ class Queue(Generic[K]):
                 if taker in self._takers:
                     self._takers.remove(taker)
         while True:
-            _, _, key = heapq.heappop(self._ready)
-            if key in self._is_ready:  # else an older entry of a key that became more urgent
+            _, number, key = heapq.heappop(self._ready)
+            if self._is_ready.get(key) == number:  # else of a key that became more urgent
                 break
-        self._is_ready.remove(key)
+        del self._is_ready[key]
         self._working.add(key)
         place = self._waiting.pop(key)
         return key, asyncio.get_running_loop().time() - place.due
@@ -147,10 +147,13 @@ class Queue(Generic[K]):
             if not current or key in self._working or key in self._is_ready:
                 continue
             assert place is not None
-            self._is_ready.add(key)
-            heapq.heappush(self._ready, (place.urgency, next(self._number), key))
+            self._push_ready(key, place.urgency)
             self._wake()
         self._arm()
+
+    def _push_ready(self, key: K, urgency: Urgency) -> None:
+        number = self._is_ready[key] = next(self._number)
+        heapq.heappush(self._ready, (urgency, number, key))
 
     def _wake(self) -> None:
         while self._takers:

@@ -8,7 +8,7 @@ import structlog
 
 from ..kube.objects import Key, Resource
 from ..kubeapi.client import Client, Which
-from ..kubeapi.errors import ApiError, GoneError
+from ..kubeapi.errors import ApiError, GoneError, UnreachableError, UnreadableError
 from ..kubeapi.watch import SILENCE_S, Event, watch
 from . import clock
 from .store import Store
@@ -17,6 +17,7 @@ R = TypeVar("R", bound=Resource)
 
 FIRST_WAIT_S = 0.2
 LONGEST_WAIT_S = 30.0
+HASTE_S = 1.0  # a watch that ends sooner is asked for anew only after a pause
 log = structlog.get_logger()
 
 
@@ -36,6 +37,7 @@ class Reflector(Generic[R]):
         self._synced = synced
         self._silence_s = silence_s
         self._version = ""
+        self._newest = 0
         self._seen_once = False
         self._wait_s = FIRST_WAIT_S
         self.failing = ""  # what the last try met, "" while all is well
@@ -45,17 +47,25 @@ class Reflector(Generic[R]):
     async def run(self, client: Client) -> None:
         """List and watch until cancelled."""
         while True:
+            began = clock.ticks()
             try:
                 if not self._version:
                     await self._list(client)
                 await self._watch(client)
-                self._well()
-            except GoneError:
+                ended: ApiError = UnreachableError("the watch ended as soon as it had begun")
+            except GoneError as gone:
                 log.info("history gone, listing anew", kind=self._which.kind.plural)
-                self._version = ""
-                continue
+                self._version, ended = "", gone
             except ApiError as error:
+                if isinstance(error, UnreadableError):
+                    # The same event would come again; a new list may do without that object.
+                    self._version = ""
                 await self._pause(error)
+                continue
+            if clock.ticks() - began < HASTE_S:
+                await self._pause(ended)
+            else:
+                self._well()
 
     async def _list(self, client: Client) -> None:
         found: dict[Key, R] = {}
@@ -63,8 +73,16 @@ class Reflector(Generic[R]):
         async for page in client.pages(self._which, self._store.type):
             found.update((item.key, item) for item in page.items)
             version = page.metadata.resource_version
+            if not self._seen_once:
+                # Ten thousand at the end would hold the loop up; and nobody looks before that.
+                for item in page.items:
+                    self._store.put(item)
+        if int(version) < self._newest:
+            # A replica of the API server that lags behind: what is gone would come back.
+            where = f"list {self.kind.plural}: version {version}"
+            raise UnreachableError(f"{where} is older than {self._newest}, which was seen before")
         self._store.replace(found, self._which.namespace, int(version))
-        self._version = version
+        self._see(version)
         self.lists += 1
         self._well()
         if not self._seen_once:
@@ -88,7 +106,10 @@ class Reflector(Generic[R]):
                 self._store.remove(event.object)
             case _:
                 pass  # a bookmark only moves the version
-        self._version = event.object.metadata.resource_version
+        self._see(event.object.metadata.resource_version)
+
+    def _see(self, version: str) -> None:
+        self._version, self._newest = version, max(self._newest, int(version))
 
     def _well(self) -> None:
         self._wait_s, self.failing = FIRST_WAIT_S, ""

@@ -67,10 +67,10 @@ class Store(Generic[R]):
         """Return the objects that belong to the owner `uid`."""
         return self.by(OWNER, uid)
 
-    def listen(self, listener: Listener[R]) -> None:
-        """Call `listener` at every change, from now on; what is there already comes first."""
+    def listen(self, listener: Listener[R], *, past: bool = True) -> None:
+        """Call `listener` at every change from now on; with `past`, first for what is there."""
         self._listeners.append(listener)
-        for obj in self:
+        for obj in self if past else ():
             listener(None, obj)
 
     # -- changes
@@ -89,6 +89,8 @@ class Store(Generic[R]):
             return  # a list made later did not find it: made and deleted while we did not look
         if before is not None:
             self._unindex(key, before)
+            if before.metadata.uid != obj.metadata.uid:
+                self._bury(before.metadata.uid, float("inf"))
         self._objects[key] = obj
         self._index(key, obj)
         self._tell(before, obj)
@@ -119,15 +121,18 @@ class Store(Generic[R]):
         return max(self._listed.get("", -1), self._listed.get(namespace, -1))
 
     def _drop(self, key: Key, uid: str, version: float) -> None:
-        self._gone[uid] = max(version, self._gone.get(uid, -1))
-        if len(self._gone) > REMEMBERED:
-            del self._gone[next(iter(self._gone))]
+        self._bury(uid, version)
         before = self._objects.get(key)
         if before is None or before.metadata.uid != uid:
             return
         del self._objects[key]
         self._unindex(key, before)
         self._tell(before, None)
+
+    def _bury(self, uid: str, version: float) -> None:
+        self._gone[uid] = max(version, self._gone.get(uid, -1))
+        if len(self._gone) > REMEMBERED:
+            del self._gone[next(iter(self._gone))]
 
     def _index(self, key: Key, obj: R) -> None:
         for name, of in self._of.items():

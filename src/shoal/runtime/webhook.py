@@ -88,7 +88,8 @@ def _handler(webhook: Webhook, pool: ThreadPoolExecutor, limit_s: float) -> Hand
             return plain(400, str(error))
         except TimeoutError:
             log.warning("webhook too slow", path=webhook.path, limit_s=limit_s)
-            return plain(504, f"{webhook.path}: no answer in {limit_s:g} s")
+            # Not a 504: the API server would replace our words by its own, which name nobody.
+            return plain(500, f"{webhook.path}: no answer in {limit_s:g} s")
 
     return handle
 

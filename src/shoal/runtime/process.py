@@ -13,7 +13,7 @@ import structlog
 
 from ..kube.kinds import Kind
 from ..kubeapi.access import Access
-from ..kubeapi.client import Client, Which
+from ..kubeapi.client import Client, Observe, Through, Which, directly
 from . import clock
 from .controller import Controller, Several
 from .events import Complaints, Recorder
@@ -28,6 +28,7 @@ MANAGER = "shoal"
 log = structlog.get_logger()
 
 Service = Callable[[], Awaitable[None]]  # runs until cancelled, on standbys too
+Connect = Callable[[Access, str, Through, Observe], Client]
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ class Setup:
 
 
 @dataclass
-class Manager:
+class Process:
     """Runs a process. `controllers` get the client that only a leader can write with."""
 
     access: Access
@@ -50,6 +51,7 @@ class Manager:
     controllers: Callable[[Client, Mapping[Kind, Store[Any]]], Sequence[Controller]]
     services: Sequence[Service] = ()
     port: Callable[[Fence], Port] = Fenced
+    connect: Connect = Client
     recorder: Recorder = field(default_factory=Recorder)
     metrics: Metrics = field(default_factory=Metrics)
     fence: Fence = field(default_factory=Fence)
@@ -84,13 +86,14 @@ class Manager:
     async def run(self) -> bool:
         """Run until `stop` (True) or until we are deposed (False)."""
         observe, gate = self.metrics.request, self.metrics.counted(self.port(self.fence))
-        fenced = Client(self.access, MANAGER, gate, observe)
-        async with Client(self.access, MANAGER, observe=observe) as free, fenced as client:
+        fenced = self.connect(self.access, MANAGER, gate, observe)
+        unfenced = self.connect(self.access, MANAGER, directly, observe)
+        async with unfenced as free, fenced as client:
             background: list[asyncio.Future[None]] = []
             background += [asyncio.ensure_future(s()) for s in self.services]
             background += self._reflect(free)
             try:
-                return await self._until_stopped(self._serve(free, client))
+                return await self._until_stopped(self._serve(free, client), background)
             finally:
                 await _end(background)
 
@@ -156,18 +159,24 @@ class Manager:
         while any(c.busy for c in self.running) and clock.ticks() < deadline:
             await clock.sleep(0.02)
 
-    async def _until_stopped(self, serving: Awaitable[bool]) -> bool:
-        """Run `serving`; a stop before we ever led ends it at once."""
+    async def _until_stopped(
+        self, serving: Awaitable[bool], background: Sequence["asyncio.Future[None]"]
+    ) -> bool:
+        """Run `serving`; a stop before we ever led ends it at once, a dead service always."""
         task = asyncio.ensure_future(serving)
         stop = asyncio.create_task(self._stop.wait())
+        left: set[asyncio.Future[Any]] = {task, stop, *background}
         try:
-            await asyncio.wait([task, stop], return_when=asyncio.FIRST_COMPLETED)
-            if not task.done() and not self.leading.is_set():
-                task.cancel()
-                return True
-            return await task
+            while not task.done():
+                done, left = await asyncio.wait(left, return_when=asyncio.FIRST_COMPLETED)
+                for ended in done.intersection(background):
+                    # We would work on with an old picture of the world: better begin anew.
+                    ended.result()
+                if stop in done and not self.leading.is_set():
+                    return True
+            return task.result()
         finally:
-            await _end([stop])
+            await _end([task, stop])
 
 
 async def _end(tasks: Sequence["asyncio.Future[Any]"]) -> None:
