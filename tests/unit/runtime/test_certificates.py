@@ -177,6 +177,17 @@ def test_a_certificate_with_the_key_of_another_is_not_used():
     assert read({**data, "tls.key": data["authority.key"]}) is None
 
 
+def test_a_certificate_of_another_authority_is_not_used():
+    data, other = stored(step(Step.BEGIN)), stored(step(Step.BEGIN))
+    swapped = {key: other[key] for key in ("tls.crt", "tls.key")}
+    assert read({**data, **swapped}) is None
+
+
+def test_an_overlap_that_does_not_fit_is_refused():
+    with pytest.raises(ValueError, match="overlap"):
+        Lifetimes(authority=timedelta(days=3), overlap=timedelta(days=1))
+
+
 def test_a_key_is_never_shown():
     held = step(Step.BEGIN)
     assert "PRIVATE" not in repr(held)

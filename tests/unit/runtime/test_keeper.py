@@ -3,7 +3,6 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 
 from fakes.loop import VirtualLoop
-
 from shoal.kubeapi.access import Access, Fixed
 from shoal.kubeapi.client import Client
 from shoal.kubeapi.server import Tls

@@ -2,6 +2,7 @@
 
 import asyncio
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -70,6 +71,18 @@ async def test_a_key_that_is_ready_already_can_still_become_urgent():
     queue.add("b")
     await clock.sleep(1)
     queue.add("b", urgency=Urgency.USER)
+    assert [key for _, key in await taken(queue)] == ["b", "a"]
+
+
+async def test_urgency_of_the_past_does_not_count_again():
+    queue = Queue()
+    queue.add("a")
+    await clock.sleep(1)
+    queue.add("a", urgency=Urgency.USER)
+    queue.done((await queue.get())[0])
+    queue.add("a", urgency=Urgency.RESYNC)
+    queue.add("b")
+    await clock.sleep(1)
     assert [key for _, key in await taken(queue)] == ["b", "a"]
 
 
@@ -180,7 +193,8 @@ class Log:
 
     added: list[tuple[float, str, float, Urgency]] = field(default_factory=list)
     passes: list[tuple[float, float, str]] = field(default_factory=list)
-    order: list[tuple[str, float, str]] = field(default_factory=list)  # add/start in true order
+    # In true order: "add", when it is due, the key, its urgency; or "start", when, the key, -.
+    order: list[tuple[str, float, str, Urgency]] = field(default_factory=list)
 
 
 tenths = st.integers(0, 30).map(lambda n: n / 10)
@@ -197,7 +211,7 @@ async def play(script: list[Add], workers: int, lasts_s: list[float]) -> Log:
         while True:
             key, _ = await queue.get()
             began, count = clock.ticks(), count + 1
-            log.order.append(("start", began, key))
+            log.order.append(("start", began, key, Urgency.USER))
             await clock.sleep(lasts_s[count % len(lasts_s)])
             log.passes.append((began, clock.ticks(), key))
             queue.done(key)
@@ -208,7 +222,7 @@ async def play(script: list[Add], workers: int, lasts_s: list[float]) -> Log:
         queue.add(add.key, after_s=add.after_s, urgency=add.urgency)
         due = clock.ticks() + max(add.after_s, WINDOW_S)
         log.added.append((clock.ticks(), add.key, due, add.urgency))
-        log.order.append(("add", due, add.key))
+        log.order.append(("add", due, add.key, add.urgency))
     await clock.sleep(1000)
     for task in tasks:
         task.cancel()
@@ -224,7 +238,7 @@ def test_no_key_is_with_two_workers_at_once(script, workers, lasts_s):
     log = run(play(script, workers, lasts_s))
     for key in "abcde":
         times = sorted((began, end) for began, end, k in log.passes if k == key)
-        assert all(end <= begin + SOON for (_, end), (begin, _) in zip(times, times[1:]))  # noqa: B905
+        assert all(end <= begin + SOON for (_, end), (begin, _) in pairwise(times))
 
 
 @scripts
@@ -232,7 +246,7 @@ def test_every_wish_is_followed_by_a_pass_and_no_pass_comes_before_a_wish_is_due
     script, workers, lasts_s
 ):
     open_wishes: dict[str, list[float]] = {}
-    for what, when, key in run(play(script, workers, lasts_s)).order:
+    for what, when, key, _ in run(play(script, workers, lasts_s)).order:
         if what == "add":
             open_wishes.setdefault(key, []).append(when)
         else:
@@ -253,23 +267,14 @@ def test_with_a_free_worker_for_every_key_no_pass_is_late(script, workers, lasts
 
 @scripts
 def test_of_two_keys_that_wait_the_more_urgent_is_taken(script, workers, lasts_s):
-    log = run(play(script, 1, lasts_s))
-    for began, _, key in log.passes:
-        waiting = {
-            k: wishes
-            for k in "abcde"
-            if (wishes := open_at(log, k, began)) and min(due for due, _ in wishes) < began - SOON
-        }
+    wishes: dict[str, list[tuple[float, Urgency]]] = {}
+    for what, when, key, urgency in run(play(script, 1, lasts_s)).order:
+        if what == "add":
+            wishes.setdefault(key, []).append((when, urgency))
+            continue
+        # Those that were due in this very moment may or may not have been seen.
+        waiting = {k: found for k, found in wishes.items() if min(found)[0] < when - SOON}
         if key in waiting:
-            best = min(urgency for wishes in waiting.values() for _, urgency in wishes)
-            assert min(urgency for _, urgency in waiting[key]) == best
-
-
-def open_at(log: Log, key: str, when: float) -> list[tuple[float, Urgency]]:
-    """Return the wishes for `key` that no pass had answered just before `when`."""
-    last = max((began for began, _, k in log.passes if k == key and began < when), default=-1.0)
-    return [
-        (due, urgency)
-        for added, k, due, urgency in log.added
-        if k == key and last < added < when - SOON
-    ]
+            best = min(u for found in waiting.values() for _, u in found)
+            assert min(u for _, u in waiting[key]) == best
+        del wishes[key]

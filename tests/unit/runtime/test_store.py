@@ -14,7 +14,7 @@ from shoal.runtime.store import OWNER, Store, Synced
 
 def thing(name: str, version: int, uid: str = "", *, owner: str = "", namespace: str = "n"):
     """Make an object; without a `uid` it is the first of its name."""
-    owners = (OwnerReference("Parent", owner, owner, "x/v1", True),) if owner else ()  # noqa: FBT003
+    owners = (OwnerReference("Parent", owner, owner, "x/v1", controller=True),) if owner else ()
     return Resource(
         Meta(
             name=name,
@@ -74,6 +74,23 @@ def test_the_answer_to_a_write_does_not_bring_back_what_the_watch_saw_deleted():
     assert store.get(("n", "a")) is None
 
 
+def test_a_predecessor_does_not_come_back_once_its_successor_is_gone_too():
+    store = make_store(thing("a", 1, "old"))
+    store.put(thing("a", 5, "new"))
+    store.removed_by_us(("n", "a"), "new")
+    store.put(thing("a", 2, "old"))
+    assert store.get(("n", "a")) is None
+
+
+def test_the_answer_to_a_write_does_not_bring_back_what_a_later_list_did_not_find():
+    store = make_store()
+    store.replace({}, "", 10)
+    store.put(thing("a", 8))
+    assert store.get(("n", "a")) is None
+    store.put(thing("a", 11))
+    assert store.get(("n", "a")).version == 11
+
+
 def test_a_deletion_missed_while_the_watch_was_cut_is_told():
     store = make_store(thing("a", 1), thing("b", 2))
     told = heard(store)
@@ -129,7 +146,7 @@ def test_a_user_defined_index_may_give_several_values():
 
 def test_a_listener_may_change_the_store_while_it_is_told():
     store = make_store(thing("a", 1), thing("b", 2))
-    store.listen(lambda before, after: after and store.removed_by_us(after.key, after.metadata.uid))
+    store.listen(lambda _, after: after and store.removed_by_us(after.key, after.metadata.uid))
     assert len(store) == 0
 
 

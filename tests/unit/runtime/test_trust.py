@@ -21,7 +21,8 @@ def encoded(pem):
 
 
 def certificate(days=30):
-    return authority(NOON, Lifetimes(authority=timedelta(days=days))).certificate
+    lasts = Lifetimes(authority=timedelta(days=days), overlap=timedelta(hours=1))
+    return authority(NOON, lasts).certificate
 
 
 def configuration(*bundles, **annotations):
