@@ -5,7 +5,6 @@ import os
 import signal
 import sys
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,7 @@ from shoal.kubeapi.client import Client
 from shoal.runtime import clock, events, watches
 from shoal.runtime.apply import Applier, Rules
 from shoal.runtime.controller import Controller, Done
-from shoal.runtime.manager import Manager, Setup
+from shoal.runtime.process import Process, Setup
 from shoal.runtime.status import report
 from shoal.runtime.store import Store
 
@@ -57,13 +56,13 @@ async def main(kubeconfig: Path) -> None:
             if (fleet := fleets.get(key)) is None or fleet.deleting:
                 return Done()  # the garbage collector takes the ships of a Fleet that is gone
             generation = fleet.metadata.generation
-            ships = [ship(fleet, number) for number in range(fleet.spec.ships)]
+            ships = (ship(fleet, number) for number in range(fleet.spec.ships))
             outcome = await applier.apply(FLEET.identity(fleet), ships, Rules(prune=[CONFIG_MAP]))
             recorder.record(events.about(FLEET, fleet), LAUNCHED, outcome.written)
-            ready = Condition("Ready", "True", "Afloat", f"{len(ships)} ships", generation)
-            for refused in outcome.refused:
-                ready = replace(ready, status="False", reason="Refused", message=refused.why)
-            status = {"conditions": settled([ready], fleet.status, clock.now())}
+            why = "; ".join(refused.why for refused in outcome.refused)
+            good = Condition("Ready", "True", "Afloat", f"{fleet.spec.ships} ships", generation)
+            bad = Condition("Ready", "False", "Refused", why, generation)
+            status = {"conditions": settled([bad if why else good], fleet.status, clock.now())}
             await report(client, fleets, fleet, fleet.status, status)
             return Done()
 
@@ -72,9 +71,9 @@ async def main(kubeconfig: Path) -> None:
 
     setup = Setup((fleets, Store(CONFIG_MAP, Resource)), metadata_only=frozenset({CONFIG_MAP}))
     access = from_kubeconfig(kubeconfig, os.environ)
-    manager = Manager(access, setup, controllers, recorder=recorder)
-    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, manager.stop)
-    await manager.run()
+    process = Process(access, setup, controllers, recorder=recorder)
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, process.stop)
+    await process.run()
 
 
 if __name__ == "__main__":
