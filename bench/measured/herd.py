@@ -71,7 +71,7 @@ class Herd:
     def _pod(self, number: int) -> Object:
         key = number // self.each % self.keys
         pod = pods.pod(self.space, f"w-{number}", self._owners[key])
-        pod["metadata"]["labels"] |= {"flock": str(key), "part": str(number % PARTS)}
+        pod["metadata"]["labels"] |= {"flock": str(key), "part": str(key % PARTS)}
         # Only a pod that has a node is deleted gently.
         pod["spec"] |= {"nodeName": "nowhere", "terminationGracePeriodSeconds": LONGEST_S}
         return pod

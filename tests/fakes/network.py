@@ -66,6 +66,7 @@ class Network:
     seed: int = 0
     down: bool = False  # connections are refused
     mute: bool = False  # streams stay open and say nothing
+    hasty: bool = False  # streams end as soon as they have begun
     mangler: Callable[[], Mangle] = field(default_factory=lambda: plain)
     served: int = 0  # requests that reached the server
     _planned: list[_Planned] = field(default_factory=list)
@@ -130,6 +131,8 @@ class Network:
         """Yield the events of a watch as they arrive, until the line is cut."""
         cuts, mangle = self._cuts, self.mangler()
         async for event in events:
+            if self.hasty:
+                return
             if self._cuts != cuts or self.down:
                 raise CutError("Response payload is not completed")
             if event is None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from .clusters import Local, is_ready, wait_for
+from .clusters import Done, Local, is_ready, wait_for
 from .objects import pod, pod_spec, service, workload
 from .python_image import command
 
@@ -26,9 +26,9 @@ def fetch(address: str, port: int = 80, timeout_s: float = 5) -> str:
         return answer.read().decode().strip()
 
 
-def fetch_from(cluster: Local, name: str, *urls: str) -> list[str]:
-    """Return what servers answer to a pod, up to the first that does not."""
-    return cluster.kubectl("exec", name, "--", "/machine", "get", *urls, check=False).out.split()
+def fetch_from(cluster: Local, name: str, *urls: str, check: bool = True) -> Done:
+    """Fetch from servers in a pod; without `check`, up to the first that does not answer."""
+    return cluster.kubectl("exec", name, "--", "/machine", "get", *urls, check=check)
 
 
 @pytest.fixture(scope="module")
@@ -84,7 +84,7 @@ def test_three_nodes_are_ready_each_with_an_address_and_pods_of_its_own(t3, node
 @pytest.mark.parametrize("source", PODS)
 def test_a_pod_reaches_the_pods_of_every_node_by_their_addresses(mesh, pod_ips, source):
     urls = [f"http://{pod_ips[name]}:8080" for name in PODS]
-    assert fetch_from(mesh, source, *urls) == list(PODS)
+    assert fetch_from(mesh, source, *urls).out.split() == list(PODS)
 
 
 @pytest.mark.parametrize("source", PODS)
@@ -96,8 +96,8 @@ def test_a_pod_reaches_every_node_its_own_node_and_itself_through_services(
     # A new Service reaches each node's rules a moment after the API server has it.
     wait_for(
         f"every Service to answer {source}",
-        lambda: fetch_from(mesh, source, *by_address, *by_name),
-        lambda answers: answers == [*PODS, *PODS],
+        lambda: fetch_from(mesh, source, *by_address, *by_name, check=False),
+        lambda done: done.out.split() == [*PODS, *PODS],
         timeout_s=20,
     )
 
@@ -122,7 +122,7 @@ def test_this_machine_reaches_pods_services_and_node_ports(mesh, pod_ips, servic
 def test_a_pod_reaches_a_node_port_at_every_node(mesh, node_ips):
     port = mesh.get("service", "mesh")["spec"]["ports"][0]["nodePort"]
     urls = [f"http://{address}:{port}" for address in node_ips.values()]
-    assert set(fetch_from(mesh, "a-n0", *urls)) <= set(PODS)
+    assert set(fetch_from(mesh, "a-n0", *urls).out.split()) <= set(PODS)
 
 
 class Caller(http.server.BaseHTTPRequestHandler):
@@ -149,7 +149,7 @@ def caller(t3: Local) -> Iterator[str]:
 
 
 def test_a_pod_reaches_this_machine_and_is_seen_by_its_own_address(mesh, pod_ips, caller):
-    assert fetch_from(mesh, "a-n1", f"http://{caller}") == [pod_ips["a-n1"]]
+    assert fetch_from(mesh, "a-n1", f"http://{caller}").out == pod_ips["a-n1"]
 
 
 def test_a_host_network_pod_on_every_node_uses_the_same_port(ns, node_ips):

@@ -9,6 +9,8 @@ from fakes.network import Delayed, Lost, Stale, cut_after, gap_at, swapped, twic
 from fakes.port import Harness
 from fakes.refusals import Refusal
 from shoal.kube import kinds
+from shoal.kube.objects import Resource
+from shoal.kubeapi.client import Ref
 from shoal.runtime import clock
 
 from .family import RIGHTS, World
@@ -133,6 +135,45 @@ async def test_a_list_from_the_past_does_not_bring_back_what_is_gone():
     await process.stop()
 
 
+async def test_while_news_are_late_what_was_written_is_not_written_again():
+    world, harness = World(), Harness()
+    process = world.process(harness)
+    world.network.lag_s = (5, 5)
+    await world.parent(replicas=3, word="a")
+    await clock.sleep(1)
+    await world.edit(word="b")
+    await world.settle()
+    # The hold, the ConfigMap, three pods, the status; and the ConfigMap once more.
+    assert len(harness.effects) == 7
+    assert len(world.api.objects(kinds.POD)) == 3
+    await process.stop()
+
+
+async def test_an_object_that_took_the_place_of_ours_is_not_deleted_for_it():
+    world = await STORIES["scale down"].world()
+    process = world.process()
+    await world.settle()
+    # News of pods lag far behind: five seconds for each.
+    world.network.lag_s = (5, 5)
+    other = Ref(kinds.POD, "default", "p-2")
+    for number in range(3):
+        await world.user.patch(other, {"metadata": {"labels": {"n": str(number)}}}, dict)
+    await world.user.delete(Ref(kinds.POD, "default", "p-1"), Resource)
+    theirs = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "p-1", "namespace": "default"},
+        "spec": {"containers": [{"name": "theirs", "image": "y"}]},
+    }
+    made = await world.user.create(kinds.POD, theirs, dict)
+    await STORIES["scale down"].tell(world)
+    await world.settle()
+    pods = {pod["metadata"]["name"]: pod for pod in world.api.objects(kinds.POD)}
+    assert sorted(pods) == ["p-0", "p-1"]
+    assert pods["p-1"]["metadata"]["uid"] == made["metadata"]["uid"]
+    await process.stop()
+
+
 async def test_a_server_that_is_away_for_an_hour_is_waited_for():
     world = await STORIES["scale up"].world()
     process = world.process()
@@ -166,7 +207,7 @@ async def test_a_line_that_is_dead_but_open_is_noticed():
 async def test_a_server_that_ends_every_watch_at_once_is_not_flooded():
     world = await STORIES["create"].world()
     process = world.process()
-    world.network.mangler = cut_after(1)
+    world.network.hasty = True
     await STORIES["create"].tell(world)
     await clock.sleep(600)
     watches = [request for request in world.api.requests if request.startswith("watch")]

@@ -5,6 +5,7 @@ import asyncio
 import msgspec
 import pytest
 
+from fakes.network import Lost
 from fakes.port import Harness
 from fakes.process import Process
 from shoal.kube import kinds
@@ -101,6 +102,31 @@ async def test_a_process_that_was_frozen_writes_nothing_when_it_wakes():
     await world.edit(replicas=3)  # it wakes, and hears of it before it knows that it was deposed
     assert await first.ended() is False
     assert len(one.done) == done
+
+
+async def test_one_request_that_hangs_does_not_cost_the_lease():
+    world = World()
+    first = candidate(world, "one")
+    await clock.sleep(5)
+    world.network.plan(Lost(at_once=False), "get", "leases")
+    await clock.sleep(60)
+    assert holder(world) == "one"
+    assert first.inner.leading.is_set()
+    assert await first.stop()
+
+
+async def test_a_standby_whose_request_hangs_takes_over_in_time_all_the_same():
+    world = World()
+    first = candidate(world, "one")
+    await clock.sleep(5)
+    second = candidate(world, "two")
+    await clock.sleep(5)
+    await first.kill()
+    died = clock.ticks()
+    world.network.plan(Lost(at_once=False), "get", "leases", nth=5)
+    await second.inner.leading.wait()
+    assert clock.ticks() - died <= 15 + 2 + 5
+    await second.stop()
 
 
 async def test_a_standby_that_is_asked_to_stop_stops():

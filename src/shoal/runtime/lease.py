@@ -6,6 +6,7 @@ deadline gives up, well before the duration ends, and its fence closes on the sa
 the process was frozen meanwhile. So there is no moment with two that write.
 """
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -96,22 +97,29 @@ class Election:
     async def _try(self, began: float) -> bool:
         """Take or renew the Lease; say whether it is ours. Its time counts from `began`."""
         try:
-            found = await self._look()
-            if found is None:
-                obj = self._written(None, self._terms.identity, clock.now(), None)
-                self._see(await self._client.create(kinds.LEASE, obj, Lease))
-            elif self._free(found):
-                obj = self._written(found, self._terms.identity, clock.now(), None)
-                self._see(await self._client.replace(kinds.LEASE, obj, Lease))
-            else:
-                return False
+            # Two tries fit into the deadline: one request that hangs must not cost the Lease.
+            async with asyncio.timeout(self._terms.renew_deadline_s / 2):
+                if not await self._take():
+                    return False
         except (ConflictError, ExistsError):
             return False  # another candidate was faster
-        except ApiError as error:
-            log.warning("lease not renewed", error=str(error))
+        except (ApiError, TimeoutError) as error:
+            log.warning("lease not renewed", error=str(error) or "no answer")
             return False
         self._renewed_at = began
         self._fence.extend(began + self._terms.renew_deadline_s)
+        return True
+
+    async def _take(self) -> bool:
+        found = await self._look()
+        if found is None:
+            obj = self._written(None, self._terms.identity, clock.now(), None)
+            self._see(await self._client.create(kinds.LEASE, obj, Lease))
+        elif self._free(found):
+            obj = self._written(found, self._terms.identity, clock.now(), None)
+            self._see(await self._client.replace(kinds.LEASE, obj, Lease))
+        else:
+            return False
         return True
 
     async def _look(self) -> Lease | None:

@@ -30,8 +30,8 @@ _PASS_S = (*_SHORT, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0)
 _REQUEST_S = (*_SHORT, 2.5, 5.0, 10.0, 30.0)
 
 
-class Process(Protocol):
-    """What is looked at: a process of controllers."""
+class Attended(Protocol):
+    """What is looked at: `process.Process`, which this module does not know."""
 
     @property
     def leading(self) -> asyncio.Event:
@@ -134,7 +134,7 @@ class Metrics:
 
     # -- what is
 
-    def attend(self, process: Process) -> None:
+    def attend(self, process: Attended) -> None:
         """Look at `process` whenever somebody asks."""
         self._registry.register(_Looked(process))
 
@@ -146,7 +146,7 @@ class Metrics:
 class _Looked(Collector):
     """Sees how a process is."""
 
-    def __init__(self, process: Process) -> None:
+    def __init__(self, process: Attended) -> None:
         self._process = process
 
     def collect(self) -> Iterable[Metric]:

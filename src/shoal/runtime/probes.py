@@ -18,7 +18,7 @@ from ..kubeapi.server import Answer, Handler, Listening, plain
 from . import clock
 from .controller import WATCHDOG_S
 from .logs import hide
-from .metrics import Metrics, Process
+from .metrics import Attended, Metrics
 
 SILENT_S = 4 * WATCHDOG_S  # a watchdog that has not looked for so long never will
 ALLOWED_S, REFUSED_S = 60.0, 10.0  # how long a verdict on a token holds
@@ -27,7 +27,7 @@ TOKEN_REVIEWS = "/apis/authentication.k8s.io/v1/tokenreviews"
 ACCESS_REVIEWS = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
 
 
-class Probed(Process, Protocol):
+class Probed(Attended, Protocol):
     """What is asked how it is."""
 
     @property

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta, timezone
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.kube.conditions import Condition, carry_transitions, read, write
+from shoal.kube.conditions import Condition, carry_transitions, read, settled, write
 
 THEN = datetime(2026, 1, 1, tzinfo=UTC)
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
@@ -74,3 +74,11 @@ def test_a_condition_survives_writing_and_reading(condition):
 @given(st.lists(conditions, unique_by=lambda c: c.type), moments)
 def test_carrying_over_what_did_not_change_changes_nothing(found, now):
     assert carry_transitions(found, found, now) == found
+
+
+def test_conditions_are_settled_against_the_status_that_is_there():
+    status = {"conditions": [write(make(at=THEN))]}
+    (kept,) = settled([make(reason="Better")], status, NOW)
+    (begun,) = settled([make()], {}, NOW)
+    assert (kept["lastTransitionTime"], kept["reason"]) == ("2026-01-01T00:00:00Z", "Better")
+    assert begun["lastTransitionTime"] == "2026-01-02T00:00:00Z"

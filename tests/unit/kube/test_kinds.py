@@ -4,6 +4,7 @@ import pytest
 
 from shoal.kube import kinds
 from shoal.kube.kinds import Kind, Kinds
+from shoal.kube.objects import Meta, Resource
 
 PARENT = Kind("example.com", "v1", "Parent", "parents")
 
@@ -51,3 +52,14 @@ def test_an_unknown_kind_is_named_in_the_error(obj):
 def test_no_two_kinds_share_a_path():
     every = [kind for kind in vars(kinds).values() if isinstance(kind, Kind)]
     assert len({kind.path() for kind in every}) == len(every)
+
+
+def test_an_identity_names_that_very_object_and_nothing_else():
+    seen = Resource(Meta(name="w-0", namespace="ns", uid="u", labels={"a": "b"}))
+    assert kinds.POD.identity(seen) == {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "w-0", "namespace": "ns", "uid": "u"},
+    }
+    node = kinds.NODE.identity(Resource(Meta(name="n0", uid="u")))
+    assert node["metadata"] == {"name": "n0", "uid": "u"}

@@ -290,6 +290,20 @@ class StoreAgainstTheWorld(RuleBasedStateMachine):
         self.lines[space].listed = (there, self.world.version)
         self.lines[space].cursor = len(self.world.log)
 
+    @rule(data=st.data(), back=st.integers(1, 6))
+    def a_list_from_the_past_is_made(self, data, back):
+        """Another replica of the API server answers, and it lags behind."""
+        space = data.draw(st.sampled_from(sorted(self.lines)))
+        past = self.world.log[: max(len(self.world.log) - back, 0)]
+        there: dict[Key, Resource] = {}
+        for what, obj in past:
+            there.pop(obj.key, None)
+            if what == "put" and space in ("", obj.metadata.namespace):
+                there[obj.key] = obj
+        version = past[-1][1].version if past else 10
+        self.lines[space].listed = (there, version)
+        self.lines[space].cursor = len(past)
+
     @rule(data=st.data())
     def a_list_arrives(self, data):
         space = data.draw(st.sampled_from(sorted(self.lines)))
