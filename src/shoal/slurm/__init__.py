@@ -1,0 +1,1 @@
+"""Slurm's languages. Pure."""
