@@ -156,7 +156,7 @@ def state_of(cluster: Local) -> str:
     """Return what somebody who looks for a failure's cause reads first."""
     status = cluster.shoal("status", check=False)
     parts = [str(status), str(cluster.shoal("logs", f"--lines={LOG_LINES}", check=False))]
-    # While a cluster is off its addresses lead out of this machine.
+    # The addresses of a cluster that has lost its link lead out of this machine.
     if " ready\n" in status.out:
         for words in (
             ("get", "pods", "--all-namespaces", "--output=wide"),

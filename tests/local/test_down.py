@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import shutil
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -76,8 +77,8 @@ def test_down_leaves_nothing_and_no_kernel_setting_ever_changes(before, busy):
     assert only_ours(after.since(before), tag) == {}
 
 
-# Other clusters come and go as they like, and so do the mounts of images that are being built.
-STRANGERS = ("shoal", "buildah")
+# Other clusters and labs come and go as they like, and so do the mounts of image builds.
+STRANGERS = ("shoal", "slurmlab", "buildah")
 
 
 def only_ours(differences: dict[str, set[str]], mark: str) -> dict[str, set[str]]:
@@ -117,6 +118,46 @@ def test_down_ends_a_machine_that_nobody_wrote_down(make):
     (cluster.folder / "control-plane/process.json").unlink()
     cluster.shoal("down")
     assert [pid for pid in held if alive(pid)] == []
+
+
+def test_no_lock_is_left_where_nobody_is_at_work(make):
+    cluster = make("d5", "--control-plane-only")
+    state = cluster.folder.parent
+    assert list(state.glob("*.lock")) + list(state.glob(".*")) == []
+    cluster.shoal("down")
+    assert list(state.glob("*.lock")) + list(state.glob(".*")) == []
+
+
+def test_a_cluster_whose_folder_was_deleted_is_told_with_the_cure_and_that_leaves_nothing(
+    before, make
+):
+    deleted = make("d6")
+    state, tag = deleted.folder.parent, tag_of(deleted)
+    held = processes_of(deleted)
+    shutil.rmtree(deleted.folder)
+    refused = deleted.shoal("up", check=False)
+    assert refused.code == 1
+    assert f"{deleted.folder} was deleted" in refused.err
+    assert "cure: `shoal local down --name d6`" in refused.err
+    # Somebody else is not kept from working by it, and hears of it.
+    beside = Local("d7", deleted.environment)
+    try:
+        said = beside.shoal("up", "--control-plane-only").err
+    finally:
+        beside.shoal("down")
+    assert f"SHOAL_STATE={state} shoal local down --name d6" in said
+    assert "cluster d6 is gone" in deleted.shoal("down").out
+    assert [pid for pid in held if alive(pid)] == []
+    assert only_ours(traces.look(state).since(before), tag) == {}
+
+
+def test_the_number_of_a_cluster_of_which_nothing_is_left_is_free_after_the_next_up(make, tmp_path):
+    # The highest number: nobody is given it as long as there is another.
+    claim_file = Path("/run/shoal/shoal47")
+    claim_file.parent.mkdir(exist_ok=True)
+    claim_file.write_text(f"{tmp_path}/deleted\n")
+    make("d8")
+    assert not claim_file.exists()
 
 
 def test_up_twice_is_one_cluster_and_restarts_nothing(t3):

@@ -1,11 +1,12 @@
 """Programs, machines and whole clusters that were killed come back as they were."""
 
+import re
 import signal
 import subprocess
 
 import pytest
 
-from .clusters import Local, alive, containers, is_ready, kill, wait_for
+from .clusters import Local, alive, containers, is_ready, kill, run, wait_for
 from .objects import claim, config_map, pod, pod_spec, workload
 
 
@@ -88,7 +89,9 @@ def test_after_everything_was_killed_up_gives_the_same_cluster_with_its_objects(
     status = r1.shoal("status", check=False)
     assert status.code == 1
     assert "NOT READY" in status.out
-    # Its addresses would lead out of this machine now, so nobody is asked.
+    # Its link outlives its processes: whoever still talks to it is heard by nobody outside.
+    route = run("ip", "route", "get", address_of(r1), env=r1.environment).out
+    assert re.search(r" dev shoal\d+ ", route)
     start = r1.shoal("node start", "n0", check=False)
     assert start.code == 1
     assert "is not running" in start.err
@@ -101,6 +104,12 @@ def test_after_everything_was_killed_up_gives_the_same_cluster_with_its_objects(
         lambda: r1.get("pods", "--selector=app=web"),
         lambda pods: len(pods) == 2 and all(map(restarted, pods)),
     )
+
+
+def address_of(cluster: Local) -> str:
+    """Return the API server's address."""
+    config = (cluster.folder / "kubeconfig").read_text()
+    return re.search(r"server: https://([\d.]+):", config)[1]
 
 
 def restarted(one: dict) -> bool:

@@ -9,33 +9,19 @@ from pathlib import Path
 import click
 
 from ..host import processes
+from ..local import claims, leftovers, machines, nodes, packages, programs
 from ..local import down as downs
 from ..local import images as image_builds
 from ..local import load as loads
-from ..local import machines, nodes, packages, programs
 from ..local import up as ups
 from ..local.api import Api, ready_nodes, wait_for_nodes
 from ..local.bar import progress
 from ..local.cluster import EXTRAS, Cluster, Networked, every
 from ..local.cluster import load as load_cluster
 from ..local.errors import LocalError
-from ..local.settings import Settings
+from .environment import settings
 
 NAME = click.option("--name", default="shoal", show_default=True, help="Which cluster.")
-
-
-def settings() -> Settings:
-    """Read the environment."""
-    home = Path.home()
-    brought = [os.environ.get(key) for key in ("SHOAL_BIN_DIR", "KUBEBUILDER_ASSETS")]
-    return Settings(
-        # Machines have another working folder than the user.
-        cache=Path(os.environ.get("SHOAL_CACHE") or home / ".cache/shoal").absolute(),
-        state=Path(os.environ.get("SHOAL_STATE") or home / ".local/state/shoal").absolute(),
-        brought=tuple(Path(folder).absolute() for folder in brought if folder),
-        offline=bool(os.environ.get("SHOAL_OFFLINE")),
-        environment=dict(os.environ),
-    )
 
 
 def existing(name: str) -> Cluster:
@@ -93,6 +79,12 @@ def up(  # noqa: PLR0913 - one argument for each option
     api = ups.up(settings(), asked, progress(sys.stderr))
     click.echo(f"cluster {name} is up at {api.cluster.server}")
     click.echo(f'use it:  eval "$(shoal local env --name {name})"; kubectl get nodes')
+    for orphan in leftovers.abandoned():
+        click.echo(
+            f"note: {orphan.folder} was deleted while its cluster was up;"
+            f" `{claims.down_of(orphan.folder)}` removes what is left of it",
+            err=True,
+        )
 
 
 @local.command()
@@ -100,7 +92,9 @@ def up(  # noqa: PLR0913 - one argument for each option
 def down(name: str) -> None:
     """Remove a cluster and everything it made."""
     ups.check_name(name)
-    cluster = load_cluster(settings().state / name)
+    folder = settings().state / name
+    # Somebody may have deleted its folder: its processes are still to be ended.
+    cluster = load_cluster(folder) or leftovers.orphan(folder)
     if cluster is None:
         click.echo(f"there is no cluster {name}")
         return

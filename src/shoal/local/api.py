@@ -73,7 +73,7 @@ class Api:
         try:
             line.request("GET", "/readyz")
             return line.getresponse().status == http.HTTPStatus.OK
-        except OSError:
+        except (OSError, http.client.HTTPException):
             return False
         finally:
             line.close()

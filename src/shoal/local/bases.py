@@ -13,6 +13,7 @@ from .buildah import EPOCH, Buildah
 from .progress import Part, Progress
 
 EXPECT_S = 25.0
+STORED = "localhost/base"
 
 # What Debian's own -slim images leave out, and what of this machine mmdebstrap puts in.
 OPTIONS = (
@@ -44,10 +45,20 @@ def key(suite: str) -> str:
     return hashlib.sha256("\n".join(words).encode()).hexdigest()[:16]
 
 
+def stored(suite: str) -> str:
+    """Return what buildah's storage calls the base of `suite`."""
+    return f"{STORED}:{key(suite)}"
+
+
+def archive_of(cache: Path, suite: str) -> Path:
+    """Return where the cache keeps the base of `suite`."""
+    return cache / "bases" / f"{key(suite)}.tar"
+
+
 def provide(cache: Path, suite: str, buildah: Buildah, progress: Progress) -> None:
     """Have the base of `suite` in buildah's storage, under the name that FROM lines use."""
-    ours = f"localhost/base:{key(suite)}"
-    archive = cache / "bases" / f"{key(suite)}.tar"
+    ours = stored(suite)
+    archive = archive_of(cache, suite)
     with locked(archive.with_suffix(".lock"), lambda: None):
         if not buildah.has(ours):
             if not archive.exists():

@@ -36,6 +36,17 @@ class Buildah:
         """Give an image another name."""
         self._run("tag", name, another)
 
+    def names(self, repository: str) -> list[str]:
+        """Return the names that the storage has in `repository`, with their tags."""
+        form = ("--format", "{{.Name}}:{{.Tag}}")
+        return self._run("images", *form, "--filter", f"reference={repository}").split()
+
+    def prune(self, unused: Sequence[str]) -> None:
+        """Remove the images `unused`, and all that have neither a name nor an image on them."""
+        if unused:
+            self._run("rmi", *unused)
+        self._run("rmi", "--prune")
+
     def import_root(self, archive: Path, name: str) -> None:
         """Make an image of one layer out of the tar archive of a root file system."""
         container = self._run("from", "scratch")

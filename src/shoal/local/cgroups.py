@@ -52,6 +52,17 @@ def ensure(tag: str, machine: str) -> tuple[str, ...]:
     return tuple(folders)
 
 
+def machines(tag: str) -> set[str]:
+    """Name the machines of the cluster `tag` that have a group."""
+    folders = (hierarchy / "shoal" / tag for hierarchy in _used())
+    return {
+        group.name
+        for folder in folders
+        for group in (folder.iterdir() if folder.is_dir() else ())
+        if group.is_dir()
+    }
+
+
 def clear(tag: str, machine: str) -> None:
     """Remove the groups of containers that went with the machine's power.
 

@@ -2,8 +2,11 @@
 
 A number names kernel objects (link, namespaces, cgroups). Its claim is a file in /run that holds
 the cluster's folder; whoever creates that file has it. /run is emptied when those objects go too.
+Claims are only made and given back by who holds LOCK: a cluster is saved a moment after its claim,
+and must not be taken for one that was deleted in between.
 """
 
+import re
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -11,6 +14,15 @@ from .cluster import Cluster, Networked
 from .errors import LocalError
 
 CLAIMS = Path("/run/shoal")
+LOCK = Path("/run/shoal.lock")
+
+
+def every(claims: Path = CLAIMS) -> dict[Networked, Path]:
+    """Return the folder of each cluster that has a number, by that number."""
+    files = sorted(claims.iterdir()) if claims.is_dir() else []
+    numbers = [match[1] for file in files if (match := re.fullmatch(r"shoal(\d+)", file.name))]
+    places = [Networked(int(number), 0) for number in numbers]
+    return {place: folder for place in places if (folder := owner(place.tag, claims))}
 
 
 def owner(tag: str, claims: Path = CLAIMS) -> Path | None:
@@ -35,11 +47,17 @@ def claim(place: Networked, folder: Path, claims: Path = CLAIMS) -> bool:
 def check(cluster: Cluster, place: Networked, claims: Path = CLAIMS) -> None:
     """Make sure that the number of an existing cluster is still its own."""
     if not claim(place, cluster.folder, claims):
-        holder = owner(place.tag, claims)
+        holder = owner(place.tag, claims) or Path("unknown")
         raise LocalError(
             f"the addresses of cluster {cluster.name} are in use by the cluster in {holder}",
-            f"take one of the two down: `shoal local down --name {cluster.name}`, or the other",
+            f"take one of the two down: `shoal local down --name {cluster.name}`, or the other:"
+            f" `{down_of(holder)}`",
         )
+
+
+def down_of(folder: Path) -> str:
+    """Return the command that takes the cluster in `folder` away, wherever that is."""
+    return f"SHOAL_STATE={folder.parent} shoal local down --name {folder.name}"
 
 
 def first(indexes: Iterable[int], folder: Path, claims: Path = CLAIMS) -> int | None:

@@ -23,9 +23,13 @@ USERS = (
 )
 # Losing a node is to be noticed soon where people wait for it (Kubernetes' own: 50 s).
 NODE_GRACE_S = 20
+# kwok renews its leases every quarter of this: well before the nodes are given up.
+KWOK_LEASE_S = 40
 # A control plane alone routes no Service; the range only has to be valid.
 LOOPBACK_SERVICES = "10.96.0.0/16"
 DOMAIN = "cluster.local"
+# Without a controller manager nobody makes service accounts or lifts a new node's taint.
+UNMANAGED = "--disable-admission-plugins=ServiceAccount,TaintNodesByCondition"
 
 
 @dataclass(frozen=True)
@@ -110,6 +114,11 @@ PROGRAM_OF = {
 }
 
 
+def managed(cluster: Cluster) -> bool:
+    """Say whether a controller manager runs."""
+    return cluster.networked or "controller-manager" in cluster.extras
+
+
 def kubeconfig_of(cluster: Cluster, user: str) -> Path:
     """Say where `user`'s kubeconfig is."""
     return cluster.control_plane / f"{user}.kubeconfig"
@@ -191,7 +200,6 @@ def _etcd(cluster: Cluster) -> Sequence[str]:
 
 def _apiserver(cluster: Cluster) -> Sequence[str]:
     here, pki = endpoint(cluster), cluster.pki
-    managed = cluster.networked or "controller-manager" in cluster.extras
     return (
         f"--etcd-servers=http://127.0.0.1:{here.etcd_port}",
         f"--bind-address={here.bind}",
@@ -200,8 +208,7 @@ def _apiserver(cluster: Cluster) -> Sequence[str]:
         f"--service-cluster-ip-range={here.services}",
         "--authorization-mode=Node,RBAC",
         "--enable-admission-plugins=NodeRestriction",
-        # Without a controller manager nobody makes service accounts or lifts a new node's taint.
-        *(() if managed else ("--disable-admission-plugins=ServiceAccount,TaintNodesByCondition",)),
+        *(() if managed(cluster) else (UNMANAGED,)),
         # A loopback address is no endpoint that a pod could use.
         *(() if cluster.networked else ("--endpoint-reconciler-type=none",)),
         "--allow-privileged=true",
@@ -279,7 +286,9 @@ def _kwok(cluster: Cluster) -> Sequence[str]:
     return (
         f"--kubeconfig={kubeconfig_of(cluster, 'kwok')}",
         "--manage-nodes-with-annotation-selector=kwok.x-k8s.io/node=fake",
-        "--node-lease-duration-seconds=0",
+        # Without leases it writes nothing for ten minutes, and a controller manager would call its
+        # nodes lost; where there is none, thousands of leases would be written for nobody.
+        f"--node-lease-duration-seconds={KWOK_LEASE_S if managed(cluster) else 0}",
         "--server-address=",
     )
 

@@ -200,7 +200,7 @@ def build(
 def _provide(
     settings: Settings, bundle: Bundle, found: Mapping[str, Path], progress: Progress
 ) -> Path:
-    archive = _archive(settings, key(bundle, found))
+    archive = archive_of(settings.cache, key(bundle, found))
     if archive.exists():
         return archive
     if settings.offline and bundle.suite:
@@ -210,9 +210,8 @@ def _provide(
         )
     buildah = Buildah(settings.cache / "buildah", settings.environment)
     # One lock for each: the small images must not wait for the large ones.
-    lock = archive.with_name(f".{archive.name}.lock")
     try:
-        with locked(lock, lambda: _say_waiting(progress, bundle)):
+        with locked(lock_of(archive), lambda: _say_waiting(progress, bundle)):
             if archive.exists():
                 return archive
             if bundle.suite:
@@ -228,8 +227,14 @@ def _provide(
         raise explain(str(error), bundle.title, settings.cache) from error
 
 
-def _archive(settings: Settings, named: str) -> Path:
-    return settings.cache / "images" / f"{named}.oci.tar"
+def archive_of(cache: Path, named: str) -> Path:
+    """Return where the cache keeps the images with the key `named`."""
+    return cache / "images" / f"{named}.oci.tar"
+
+
+def lock_of(archive: Path) -> Path:
+    """Return what whoever builds `archive` holds."""
+    return archive.with_name(f".{archive.name}.lock")
 
 
 def _say_waiting(progress: Progress, bundle: Bundle) -> None:
@@ -252,7 +257,7 @@ def _make(settings: Settings, bundle: Bundle, found: Mapping[str, Path], work: W
     try:
         # A copy with a key of its own: an edit half-way must not end up under the old key.
         staged = {name: _copy(file, context / name) for name, file in found.items()}
-        archive = _archive(settings, key(bundle, staged))
+        archive = archive_of(settings.cache, key(bundle, staged))
         secrets = _secrets(settings, work.scratch) if bundle.indexed else ()
         for number, recipe in enumerate(bundle.recipes):
             name = f"{REGISTRY}/{recipe.name}"

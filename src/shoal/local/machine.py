@@ -6,6 +6,7 @@ with the last of them go the mounts.
 
 import contextlib
 import json
+import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -14,6 +15,7 @@ from pathlib import Path
 from ..host import files, processes
 from ..host.processes import Process
 from ..host.run import run
+from .errors import LocalError
 
 # The CNI plugins and containerd look for iptables, runc and their like.
 PATH = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -53,6 +55,7 @@ class Config:
     root: str = ""
     mounts: tuple[Mount, ...] = ()
     links: tuple[Mapping[str, str], ...] = field(default=())
+    devices: tuple[str, ...] = ()  # patterns below the host's /dev
     cgroups: tuple[str, ...] = ()
     disk: str = ""  # a digest of the files on its disk: it starts anew when they change
 
@@ -142,17 +145,32 @@ class Machine:
         return found
 
 
-def _started_with(config: Path) -> list[Process]:
-    """Find the first process that was told `config`, by its command line.
+def first_processes() -> dict[Process, Path]:
+    """Find the first process of every machine here, whoever started it, and what it was told.
 
-    Whoever started it may have been killed before it was written down.
+    They are known by their command line: whoever started one may have been killed before it was
+    written down, and state folders do not know of each other.
     """
-    line, found = f"/proc/self/exe\0init\0{config}\0".encode(), []
+    found = {}
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         with contextlib.suppress(OSError):  # it has ended meanwhile
-            if path.read_bytes() == line and (process := processes.find(int(path.parent.name))):
-                found.append(process)
+            config = _config_of(path.read_bytes())
+            if config and (process := processes.find(int(path.parent.name))):
+                found[process] = config
     return found
+
+
+def _config_of(line: bytes) -> Path | None:
+    """Read the command line of a machine's first process, as `machine boot` gives it."""
+    match line.split(b"\0"):
+        case [b"/proc/self/exe", b"init", config, b""]:
+            return Path(os.fsdecode(config))
+        case _:
+            return None
+
+
+def _started_with(config: Path) -> list[Process]:
+    return [process for process, told in first_processes().items() if told == config]
 
 
 def wait_until_gone(ended: Sequence[Process], timeout_s: float = 20) -> None:
@@ -160,7 +178,11 @@ def wait_until_gone(ended: Sequence[Process], timeout_s: float = 20) -> None:
     deadline = time.monotonic() + timeout_s
     while any(process.alive() for process in ended):
         if time.monotonic() > deadline:
-            raise TimeoutError(f"killed, and still there: {ended}")
+            pids = [str(process.pid) for process in ended if process.alive()]
+            raise LocalError(
+                f"processes killed {timeout_s:g} s ago, and still there: {', '.join(pids)}",
+                "they wait for a disk or a device: see /proc/PID/stack; try again after that",
+            )
         time.sleep(0.02)
 
 

@@ -148,6 +148,7 @@ def _private(
         root=str(top),
         mounts=mounts,
         links=root.links(),
+        devices=root.DEVICES,
         cgroups=cgroups.ensure(place.tag, name),
     )
 

@@ -21,6 +21,11 @@ def namespace(place: Networked, machine: str) -> str:
     return f"{place.tag}-{machine}"
 
 
+def namespaces(place: Networked) -> set[str]:
+    """Name the machines whose network namespaces are there."""
+    return {path.name.partition("-")[2] for path in NAMESPACES.glob(f"{place.tag}-*")}
+
+
 def routed() -> list[IPv4Network]:
     """Return every network that this host knows a way to, the default route aside."""
     networks = []

@@ -12,11 +12,31 @@ from .machine import BOOT_ID, Mount
 # Names in / that are links into /usr on a merged system and folders of their own elsewhere.
 PROGRAM_FOLDERS = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
 
+# What a machine has in /dev, where the host has it: a node of its own for the same device, so that
+# whatever is removed or changed in there is the host's no more. Patterns, not a list of what was
+# found: a device that appears must not make the next `up` start every machine anew.
+DEVICES = (
+    *("null", "zero", "full", "random", "urandom", "tty"),
+    "kmsg",  # the kubelet reads of processes that ran out of memory there
+    *("fuse", "loop-control", "loop[0-9]*", "net/tun", "kvm"),
+    *("nvidia*", "nvidia-caps/*", "dri/*", "kfd", "gdrdrv", "infiniband/*"),
+)
+DEVICE_LINKS: Mapping[str, str] = {
+    "fd": "/proc/self/fd",
+    "stdin": "/proc/self/fd/0",
+    "stdout": "/proc/self/fd/1",
+    "stderr": "/proc/self/fd/2",
+    "ptmx": "pts/ptmx",
+}
+
 
 def links() -> tuple[Mapping[str, str], ...]:
-    """Return the links of the host's root that a machine needs too."""
+    """Return the links that a machine has: those of the host's root, and those of /dev."""
     found = [name for name in PROGRAM_FOLDERS if Path("/", name).is_symlink()]
-    return tuple({"target": os.readlink(Path("/", name)), "path": name} for name in found)
+    return (
+        *({"target": os.readlink(Path("/", name)), "path": name} for name in found),
+        *({"target": to, "path": f"dev/{name}"} for name, to in DEVICE_LINKS.items()),
+    )
 
 
 def system() -> tuple[Mount, ...]:
@@ -29,7 +49,10 @@ def system() -> tuple[Mount, ...]:
         Mount("sysfs", "sysfs", "/sys"),
         # A fresh /sys shows the machine's own network, but has no cgroups.
         Mount("rbind", "/sys/fs/cgroup", "/sys/fs/cgroup"),
-        Mount("rbind", "/dev", "/dev"),
+        Mount("tmpfs", "tmpfs", "/dev", "mode=755,size=4m"),
+        # Terminals of its own; 5 is the group tty wherever there is one.
+        Mount("devpts", "devpts", "/dev/pts", "newinstance,ptmxmode=0666,mode=0620,gid=5"),
+        Mount("tmpfs", "tmpfs", "/dev/shm", "mode=1777"),
         Mount("tmpfs", "tmpfs", "/run", "mode=755"),
         *(Mount("rbind", f"/{name}", f"/{name}", readOnly=True) for name in folders),
     )

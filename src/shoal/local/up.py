@@ -8,7 +8,19 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..host.lock import locked
-from . import addons, claims, dns, images, load, machines, network, packages, preflight, programs
+from . import (
+    addons,
+    claims,
+    dns,
+    images,
+    leftovers,
+    load,
+    machines,
+    network,
+    packages,
+    preflight,
+    programs,
+)
 from .addresses import MOST_NODES, free
 from .api import Api, wait_for_nodes, wait_until_ready
 from .cluster import Cluster, Loopback, Networked, Place, every, grown
@@ -75,7 +87,8 @@ def start(api: Api) -> None:
     cluster = api.cluster
     machines.certify(cluster)
     if isinstance(cluster.place, Networked):
-        claims.check(cluster, cluster.place)
+        with locked(claims.LOCK, lambda: None):
+            claims.check(cluster, cluster.place)
         network.ensure(cluster, cluster.place)
     machines.start_control_plane(cluster, api.programs)
     wait_until_ready(api)
@@ -110,7 +123,9 @@ def choose(settings: Settings, wanted: Wanted) -> Cluster:
     folder = settings.state / wanted.name
     existing = load_cluster(folder)
     if existing is None:
-        with locked(lock_of(settings, ".places"), lambda: None):
+        # Ports are chosen among a user's clusters, numbers among all of this machine.
+        lock = lock_of(settings, ".places") if wanted.control_plane_only else claims.LOCK
+        with locked(lock, lambda: None):
             cluster = Cluster(wanted.name, folder, _place(settings, wanted), wanted.extras)
             # Saved under the lock: the next one to choose must see what is taken.
             cluster.save()
@@ -135,6 +150,8 @@ def choose(settings: Settings, wanted: Wanted) -> Cluster:
 def _place(settings: Settings, wanted: Wanted) -> Place:
     if wanted.control_plane_only:
         return _loopback(settings, wanted.port)
+    leftovers.forget()
+    leftovers.check(settings.state / wanted.name)
     taken = {c.place.index for c in every(settings.state) if isinstance(c.place, Networked)}
     index = claims.first(free(taken, network.routed()), settings.state / wanted.name)
     if index is None:

@@ -82,3 +82,15 @@ def test_dns_knows_the_cluster_and_says_no_to_all_other_names():
 def test_kube_proxy_leaves_the_hosts_connection_table_alone():
     config = yaml.safe_load(control_plane.proxy_config(WHOLE, "n0", Path("/k")))
     assert config["conntrack"] == {"maxPerCore": 0, "min": 0}
+
+
+def lease_s(*extras):
+    asked = Cluster("b", Path("/s/b"), ALONE.place, ("kwok", *extras))
+    words = started(asked)["kwok"]
+    (found,) = [word for word in words if word.startswith("--node-lease-duration-seconds=")]
+    return int(found.partition("=")[2])
+
+
+def test_kwoks_nodes_renew_their_leases_where_a_controller_manager_would_give_them_up():
+    assert lease_s() == 0
+    assert 0 < lease_s("controller-manager") / 4 * 2 <= control_plane.NODE_GRACE_S

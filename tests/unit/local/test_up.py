@@ -1,11 +1,25 @@
+import json
+import os
+import re
 import socket
 
 import pytest
 
+from shoal.host import processes
 from shoal.local.cluster import Cluster, Loopback, Networked
 from shoal.local.errors import LocalError
+from shoal.local.machine import BOOT_ID
 from shoal.local.settings import Settings
-from shoal.local.up import Wanted, check_name, choose, needed_programs
+from shoal.local.up import (
+    CONTROL_PLANE_WATCHES,
+    NODE_WATCHES,
+    Wanted,
+    check,
+    check_name,
+    choose,
+    needed_programs,
+    watches,
+)
 
 
 @pytest.fixture
@@ -65,3 +79,62 @@ def test_a_control_plane_alone_does_not_become_a_whole_cluster_in_silence(settin
 def test_a_control_plane_alone_needs_neither_a_kubelet_nor_helm(settings):
     alone = Cluster("a", settings.state / "a", Loopback(1, 2, 3), ("kwok",))
     assert needed_programs(alone) == ("machine", "kubectl", "etcd", "kube-apiserver", "kwok")
+
+
+@pytest.mark.parametrize(
+    ("wanted", "said"),
+    [
+        (Wanted("a", nodes=0), "--nodes 0 cannot be.*1 to 200"),
+        (Wanted("a", nodes=201), "--nodes 201 cannot be.*1 to 200"),
+        (Wanted("a", control_plane_only=True, port=0), "--port 0 is no port.*1 to 65535"),
+        (Wanted("a", control_plane_only=True, port=65536), "--port 65536 is no port"),
+        (Wanted("a", control_plane_only=True, nodes=1), "neither --nodes nor --images"),
+        (Wanted("a", control_plane_only=True, images=("x",)), "neither --nodes nor --images"),
+        (Wanted("a", port=6443), "--port is for --control-plane-only.*leave it out"),
+        (Wanted("../a"), "is no cluster name"),
+    ],
+    ids=str,
+)
+def test_what_cannot_be_is_refused_by_its_option_before_anything_is_made(wanted, said):
+    with pytest.raises(LocalError) as refused:
+        check(wanted)
+    assert re.search(said, str(refused.value), re.DOTALL)
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        Wanted("a"),
+        Wanted("a", nodes=200, images=("slurmd:26.05",)),
+        Wanted("a", control_plane_only=True, port=65535, extras=("kwok",)),
+    ],
+    ids=str,
+)
+def test_what_can_be_is_not_refused(wanted):
+    assert check(wanted) is None
+
+
+def test_a_new_cluster_watches_with_its_control_plane_and_every_node():
+    assert watches(None, Wanted("a")) == CONTROL_PLANE_WATCHES + NODE_WATCHES
+    assert watches(None, Wanted("a", nodes=3)) == CONTROL_PLANE_WATCHES + 3 * NODE_WATCHES
+    assert watches(None, Wanted("a", control_plane_only=True)) == CONTROL_PLANE_WATCHES
+
+
+def switch_on(folder):
+    """Make a machine that runs: its first process is this one."""
+    process = processes.find(os.getpid())
+    boot = BOOT_ID.read_text().strip()
+    folder.mkdir(parents=True)
+    saved = {"pid": process.pid, "started": process.started, "boot": boot}
+    (folder / "process.json").write_text(json.dumps(saved))
+
+
+def test_machines_that_run_already_need_no_more_watches(settings):
+    cluster = Cluster("a", settings.state / "a", Networked(0, 2))
+    switch_on(cluster.control_plane)
+    switch_on(cluster.node("n1"))
+    # n0 is off, and n2 is new.
+    assert watches(cluster, Wanted("a")) == NODE_WATCHES
+    assert watches(cluster, Wanted("a", nodes=3)) == 2 * NODE_WATCHES
+    switch_on(cluster.node("n0"))
+    assert watches(cluster, Wanted("a")) == 0

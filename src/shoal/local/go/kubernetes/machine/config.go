@@ -12,6 +12,7 @@ type Config struct {
 	Root     string    `json:"root"`    // where the private root is put together; empty: the host's
 	Mounts   []Mount   `json:"mounts"`  // in order, below the private root
 	Links    []Link    `json:"links"`   // symbolic links below the private root
+	Devices  []string  `json:"devices"` // patterns below the host's /dev: nodes of its own for what they find
 	Cgroups  []string  `json:"cgroups"` // folders in the cgroup hierarchies to live in
 	Log      string    `json:"log"`
 	Programs []Program `json:"programs"`

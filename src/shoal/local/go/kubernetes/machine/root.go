@@ -18,15 +18,18 @@ func becomeRoot(config Config) error {
 	if err := unix.Mount("tmpfs", config.Root, "tmpfs", 0, "mode=755"); err != nil {
 		return fmt.Errorf("mount a root on %s: %w", config.Root, err)
 	}
+	for _, mount := range config.Mounts {
+		if err := mountBelow(config.Root, mount); err != nil {
+			return fmt.Errorf("mount %s on %s: %w", mount.Source, mount.Target, err)
+		}
+	}
 	for _, link := range config.Links {
 		if err := os.Symlink(link.Target, filepath.Join(config.Root, link.Path)); err != nil {
 			return err
 		}
 	}
-	for _, mount := range config.Mounts {
-		if err := mountBelow(config.Root, mount); err != nil {
-			return fmt.Errorf("mount %s on %s: %w", mount.Source, mount.Target, err)
-		}
+	if err := makeDevices(config.Devices, filepath.Join(config.Root, "dev")); err != nil {
+		return err
 	}
 	if err := pivot(config.Root); err != nil {
 		return fmt.Errorf("pivot to %s: %w", config.Root, err)
