@@ -21,7 +21,7 @@ from pathlib import Path
 from bench import Row, report
 from bench.measured import pods
 from bench.measured.bare import CONFIG_MAPS, PODS, Bare, all_of
-from bench.measured.child import Told, floor, subject
+from bench.measured.child import Told, floor, line, subject
 from bench.measured.herd import PARTS as HERD_PARTS
 from bench.measured.herd import Herd
 from bench.measured.subject import SENT
@@ -260,6 +260,26 @@ async def backlog(bench: Bench, herd: Herd) -> None:
         bench.row(title, "void", "the API server no longer had them, so they were listed")
 
 
+async def bulk(bench: Bench) -> None:
+    """Take events from a line that never waits, not from the API server."""
+    rounds, size, took = 2, bench.sizes.herd, list[Told]()
+    for _ in range(bench.sizes.repeats):
+        with tempfile.TemporaryDirectory() as folder:
+            way = Path(folder, "kubeconfig")
+            async with line(way, size), subject(way, "--stalls") as child, Bare(way) as bare:
+                await child.until("leading")
+                await asyncio.sleep(3)
+                before = await child.look()
+                await bare.send("GET", "/go")
+                after = await child.seen("changes", before["changes"] + rounds * size)
+        cpu_s, wall_s = after["cpu_s"] - before["cpu_s"], after["wall"] - before["wall"]
+        took.append({"cpu_s": cpu_s, "own": after["own_stall_s"], "wall_s": wall_s})
+    bench.note(bulk_events_cpu_s=median(took, "cpu_s"), bulk_events_stall_s=least(took, "own"))
+    title = f"{rounds * size} events from a line that never waits"
+    bench.row(title, "CPU", f"{median(took, 'cpu_s'):.2f} s", "≤ 1.2 s")
+    bench.row(title, "longest stall, own CPU", f"{1000 * least(took, 'own'):.0f} ms", "≤ 60 ms")
+
+
 async def trickle(bench: Bench, herd: Herd) -> None:
     """Let the events of one key after the other come, each key's as a burst."""
     async with subject(bench.kubeconfig, "--namespaces", herd.space) as child:
@@ -333,6 +353,7 @@ PARTS: dict[str, Callable[[Bench], Awaitable[None]]] = {
     "create": create,
     "steady": steady,
     "delay": delay,
+    "bulk": bulk,
     "cache": cache,
     "fail_over": fail_over,
 }

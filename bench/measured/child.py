@@ -91,3 +91,19 @@ async def floor(kubeconfig: Path, namespace: str, pods: int) -> Told:
     out, _ = await process.communicate()
     told: Told = json.loads(out)
     return told
+
+
+@asynccontextmanager
+async def line(kubeconfig: Path, herd: int) -> AsyncIterator[None]:
+    """Run the line that never waits for a block; `kubeconfig` is where its way is written."""
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "bench.measured.line", "--kubeconfig", str(kubeconfig),
+        "--herd", str(herd), stdout=asyncio.subprocess.PIPE,
+    )  # fmt: skip
+    try:
+        assert process.stdout is not None
+        await process.stdout.readline()
+        yield
+    finally:
+        process.kill()
+        await process.wait()

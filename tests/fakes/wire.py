@@ -27,6 +27,7 @@ class Answer:
     body: bytes = b""
     stream: AsyncIterator[bytes] | None = None
     headers: Mapping[str, str] | None = None
+    connection: None = None
 
     async def __aenter__(self) -> Self:
         return self

@@ -20,6 +20,7 @@ from shoal.kubeapi.client import Client, Ref
 from shoal.runtime import clock, watches
 from shoal.runtime.apply import Applier, Rules, delete
 from shoal.runtime.controller import Controller, Done
+from shoal.runtime.finalizers import hold, release
 from shoal.runtime.process import Setup
 from shoal.runtime.status import report
 from shoal.runtime.store import Store
@@ -98,8 +99,7 @@ class Reconciler:
             return Done()
         if parent.deleting:
             return await self.let_go(parent)
-        if HOLD not in parent.metadata.finalizers:
-            parent = await self.finalizers(parent, (*parent.metadata.finalizers, HOLD))
+        parent = await hold(self.client, self.parents, parent, HOLD)
         outcome = await self.applier.apply(PARENT.identity(parent), render(parent), RULES)
         pods = [o for o in self.stores[kinds.POD].owned_by(parent.metadata.uid) if not o.deleting]
         parent = self.parents.get(key) or parent
@@ -116,20 +116,8 @@ class Reconciler:
             await delete(self.client, pods, kinds.POD, pod)
         if pods.owned_by(parent.metadata.uid):
             return Done(5.0)
-        left = tuple(name for name in parent.metadata.finalizers if name != HOLD)
-        await self.finalizers(parent, left)
+        await release(self.client, self.parents, parent, HOLD)
         return Done()
-
-    async def finalizers(self, parent: Parent, names: tuple[str, ...]) -> Parent:
-        """Write the finalizers of that very version of the Parent."""
-        meta = {"finalizers": list(names), "resourceVersion": parent.metadata.resource_version}
-        where = Ref(PARENT, *parent.key)
-        written = await self.client.patch(where, {"metadata": meta}, Parent)
-        if written.deleting and not names:
-            self.parents.removed_by_us(written.key, written.metadata.uid)
-        else:
-            self.parents.put(written)
-        return written
 
 
 def controllers(client: Client, stores: Mapping[Kind, Store[Any]]) -> list[Controller]:

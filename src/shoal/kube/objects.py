@@ -36,6 +36,7 @@ class Meta(Slim, frozen=True, gc=False, rename="camel"):
     generation: int = 0
     creation_timestamp: str | None = None  # none: what an API server before 1.34 did not store
     deletion_timestamp: str | None = None
+    deletion_grace_period_seconds: int = 0
     labels: dict[str, str] = {}
     annotations: dict[str, str] = {}
     owner_references: tuple[OwnerReference, ...] = ()
@@ -59,8 +60,14 @@ class Resource(Slim, frozen=True, gc=False, rename="camel"):
 
     @property
     def deleting(self) -> bool:
-        """Say whether it waits for its finalizers only."""
+        """Say whether it was deleted, and waits for what still holds it."""
         return self.metadata.deletion_timestamp is not None
+
+    @property
+    def over(self) -> bool:
+        """Say whether it was deleted and nothing holds it: a write that leaves it so ends it."""
+        meta = self.metadata
+        return self.deleting and not meta.finalizers and not meta.deletion_grace_period_seconds
 
 
 def key_of(obj: Object) -> Key:

@@ -3,7 +3,6 @@
 import asyncio
 import base64
 import ssl
-import tempfile
 import time
 from collections.abc import Mapping
 from contextlib import suppress
@@ -16,6 +15,7 @@ import msgspec
 import yaml
 
 from .errors import UnreachableError
+from .pairs import load_pair
 
 SERVICE_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 TOKEN_RELOAD_S = 30.0  # the kubelet renews a mounted token long before it ends
@@ -135,7 +135,7 @@ class Plugin:
         if status.client_certificate_data and self.tls:
             certificate, key = status.client_certificate_data, status.client_key_data
             try:
-                _load_pair(self.tls, certificate.encode(), key.encode())
+                load_pair(self.tls, certificate.encode(), key.encode())
             except ssl.SSLError as error:
                 raise self._unfit(f"certificate: {error}") from error
         self._token = status.token
@@ -185,7 +185,7 @@ def in_cluster(environment: Mapping[str, str], folder: Path = SERVICE_ACCOUNT) -
             f"not in a cluster ({error}): name a kubeconfig, or mount the service account"
         ) from error
     try:
-        tls = ssl.create_default_context(cadata=authority)
+        tls = _trusting(authority)
     except (ssl.SSLError, ValueError) as error:
         raise AccessError(f"{folder / 'ca.crt'}: {error}") from error
     host = f"[{host}]" if ":" in host else host
@@ -240,7 +240,7 @@ def _named(path: Path, config: Mapping[str, Any], section: str, name: str) -> di
 def _tls(path: Path, cluster: Mapping[str, Any], user: Mapping[str, Any]) -> ssl.SSLContext:
     authority = _data(path, cluster, "certificate-authority")
     try:
-        tls = ssl.create_default_context(cadata=authority.decode() if authority else None)
+        tls = _trusting(authority.decode() if authority else None)
     except (ssl.SSLError, ValueError) as error:
         raise AccessError(f"kubeconfig {path}: certificate-authority: {error}") from error
     if cluster.get("insecure-skip-tls-verify"):
@@ -251,19 +251,19 @@ def _tls(path: Path, cluster: Mapping[str, Any], user: Mapping[str, Any]) -> ssl
         raise AccessError(f"kubeconfig {path}: {missing} is not set, only its counterpart")
     if certificate:
         try:
-            _load_pair(tls, certificate, key)
+            load_pair(tls, certificate, key)
         except ssl.SSLError as error:
             raise AccessError(f"kubeconfig {path}: client-certificate: {error}") from error
     return tls
 
 
-def _load_pair(tls: ssl.SSLContext, certificate: bytes, key: bytes) -> None:
-    # Python's ssl reads a key from a file only; it exists, readable for us alone, for this call.
-    with tempfile.NamedTemporaryFile() as pair:
-        pair.write(certificate + b"\n" + key)
-        pair.flush()
-        # A key with a passphrase is refused: else OpenSSL would ask for it on the terminal.
-        tls.load_cert_chain(pair.name, password="")
+def _trusting(authority: str | None) -> ssl.SSLContext:
+    """Return what trusts that authority, or those of the machine."""
+    tls = ssl.create_default_context(cadata=authority)
+    # From Python 3.13 on also what RFC 5280 asks for beyond a valid signature is checked. The
+    # authorities of many clusters were made without it, and Kubernetes' own clients do not mind.
+    tls.verify_flags &= ~ssl.VERIFY_X509_STRICT
+    return tls
 
 
 def _data(path: Path, section: Mapping[str, Any], name: str) -> bytes:

@@ -13,6 +13,7 @@ from typing import Any, Generic, Self, TypeVar
 
 import aiohttp
 import msgspec
+from aiohttp.abc import AbstractStreamWriter
 
 from ..kube.kinds import Kind
 from ..kube.objects import Object, Resource, key_of
@@ -55,6 +56,10 @@ def unobserved(*_: object) -> None:
     """Take no notice of a request."""
 
 
+def freely() -> None:
+    """Let a write leave."""
+
+
 class ListMeta(
     msgspec.Struct, frozen=True, rename={"resource_version": "resourceVersion", "next": "continue"}
 ):
@@ -67,8 +72,13 @@ class ListMeta(
 class Page(msgspec.Struct, Generic[R], frozen=True, gc=False):
     """Some of a list."""
 
-    items: list[R]
+    found: list[R] | None = msgspec.field(name="items", default=None)
     metadata: ListMeta = ListMeta()
+
+    @property
+    def items(self) -> list[R]:
+        """Return the objects; an API server that has none in brief says null, not an empty list."""
+        return self.found or []
 
 
 @dataclass(frozen=True)
@@ -130,24 +140,6 @@ class Demand:
         return options
 
 
-class _EndMeta(msgspec.Struct, frozen=True, rename="camel"):
-    deletion_timestamp: str | None = None
-    deletion_grace_period_seconds: int = 0
-    finalizers: tuple[str, ...] = ()
-
-
-class _Ending(msgspec.Struct, frozen=True):
-    """The answer to a deletion: a Status, or the object, which some kinds send even when gone."""
-
-    metadata: _EndMeta = _EndMeta()
-
-    @property
-    def gone(self) -> bool:
-        meta = self.metadata
-        held = meta.finalizers or meta.deletion_grace_period_seconds
-        return meta.deletion_timestamp is None or not held
-
-
 @dataclass(frozen=True)
 class Request:
     """One request to the API server."""
@@ -161,9 +153,10 @@ class Request:
     verb: str = ""
     plural: str = ""
     again: bool = True  # may be sent a second time when it is not known whether the first arrived
+    name: str = ""  # of what is made, as the path does not say
 
     def __str__(self) -> str:
-        return f"{self.method} {self.path}"
+        return f"{self.method} {self.path}{'/' if self.name else ''}{self.name}"
 
 
 class Client:
@@ -178,6 +171,8 @@ class Client:
     ) -> None:
         self.access = access
         self.manager = manager  # the name under which we own fields
+        # Asked for each write when its bytes leave, long after the gate: raises if they may not.
+        self.may_send: Callable[[], None] = freely
         self._through = through
         self._observe = observe
         self._session: aiohttp.ClientSession | None = None
@@ -199,6 +194,11 @@ class Client:
         """Close them."""
         assert self._session is not None
         await self._session.close()
+
+    @property
+    def through(self) -> Through:
+        """Return the gate, for effects of another kind that belong to the same process."""
+        return self._through
 
     # -- reads
 
@@ -251,8 +251,11 @@ class Client:
                 code = answer.status
                 if answer.status != 200:
                     raise refusal(str(request), answer.status, await answer.read())
-                async for chunk in answer.content.iter_any():
-                    yield chunk
+                try:
+                    async for chunk in answer.content.iter_any():
+                        yield chunk
+                finally:
+                    _abort(answer)
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             raise UnreachableError(f"{request}: {_words(error)}") from error
         finally:
@@ -266,7 +269,14 @@ class Client:
         path = kind.path(obj["metadata"].get("namespace", ""))
         query = {"fieldManager": self.manager}
         request = Request(
-            "POST", path, query, _encode(obj), verb="create", plural=kind.plural, again=False
+            "POST",
+            path,
+            query,
+            _encode(obj),
+            verb="create",
+            plural=kind.plural,
+            again=False,
+            name=_name(obj),
         )
         return await self._write(request, type_)
 
@@ -310,7 +320,9 @@ class Client:
         plural = what.kind.plural
         request = Request("DELETE", what.path, {}, options, verb="delete", plural=plural)
         answer = await self._through(str(request), lambda: self._send(request))
-        if _decode(request, answer, msgspec.json.Decoder(_Ending)).gone:
+        # A Status, which is nothing that is deleted; or the object, of some kinds even when gone.
+        left = _decode(request, answer, msgspec.json.Decoder(Resource))
+        if not left.deleting or left.over:
             return None
         return _decode(request, answer, msgspec.json.Decoder(type_))
 
@@ -330,7 +342,10 @@ class Client:
 
     async def post(self, path: str, body: Object, type_: type[T]) -> T:
         """Post to a path that is no kind of ours (a review, a scale, a binding)."""
-        request = Request("POST", path, {}, _encode(body), verb="create", plural=path, again=False)
+        encoded, name = _encode(body), _name(body)
+        request = Request(
+            "POST", path, {}, encoded, verb="create", plural=path, again=False, name=name
+        )
         return await self._write(request, type_)
 
     # -- the wire
@@ -374,6 +389,8 @@ class Client:
                 body = await answer.read()
                 retry_after = answer.headers.get("Retry-After")
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
+            if request.body is not None:
+                self.may_send()  # what held it back says more than the line that it broke
             raise UnreachableError(f"{request}: {_words(error)}") from error
         finally:
             took = asyncio.get_running_loop().time() - began
@@ -387,16 +404,44 @@ class Client:
     ) -> aiohttp.ClientResponse:
         assert self._session is not None, "the client is used before `async with`"
         headers = {"Accept": request.accept, **await self.access.credentials.headers()}
+        body = None
         if request.body is not None:
             headers["Content-Type"] = request.content_type
+            body = _Body(request.body, self.may_send)
         return await self._session.request(
             request.method,
             self.access.server + request.path,
             params=request.query,
-            data=request.body,
+            data=body,
             headers=headers,
             timeout=limits,
         )
+
+
+class _Body(aiohttp.BytesPayload):
+    """A body that asks once more whether it may, right before it leaves."""
+
+    def __init__(self, content: bytes, may_send: Callable[[], None]) -> None:
+        super().__init__(content)
+        self._may_send = may_send
+
+    async def write_with_length(
+        self, writer: AbstractStreamWriter, content_length: int | None
+    ) -> None:
+        self._may_send()
+        await super().write_with_length(writer, content_length)
+
+
+def _abort(answer: aiohttp.ClientResponse) -> None:
+    """End the line at once: TLS would wait for a good-bye, which may never come."""
+    if answer.connection is not None and answer.connection.transport is not None:
+        answer.connection.transport.abort()
+
+
+def _name(obj: Object) -> str:
+    """Return the name of what is made, or the beginning of it: the server makes up the rest."""
+    meta = obj.get("metadata", {})
+    return str(meta.get("name") or meta.get("generateName", ""))
 
 
 def _encode(value: Any) -> bytes:  # noqa: ANN401 - any JSON

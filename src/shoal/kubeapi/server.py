@@ -1,7 +1,6 @@
 """A small HTTP server: webhooks, probes and metrics are paths with a function each."""
 
 import asyncio
-import os
 import ssl
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
@@ -10,6 +9,8 @@ from typing import Self
 
 import structlog
 from aiohttp import web
+
+from .pairs import load_pair
 
 # Above the 90 s after which the API server drops an idle connection: we are not to be the first, or
 # a request of its could meet our good-bye.
@@ -62,15 +63,10 @@ class Tls:
     def load(self, certificate: bytes, key: bytes) -> None:
         """Serve with this pair (PEM) from now on; one that is no pair is a ValueError."""
         made = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        # Python's ssl reads from files only; this one has no name, and the root may be read-only.
-        handle = os.memfd_create("pair")
         try:
-            os.write(handle, certificate + b"\n" + key)
-            made.load_cert_chain(f"/proc/self/fd/{handle}")
+            load_pair(made, certificate, key)
         except ssl.SSLError as error:
             raise ValueError(f"no certificate with its key: {error.reason or error}") from error
-        finally:
-            os.close(handle)
         self._current = made
 
     def _pick(self, connection: ssl.SSLObject, _name: str, _context: ssl.SSLContext) -> int | None:

@@ -124,7 +124,7 @@ class Applier:
 
     async def _write(self, kind: Kind, obj: Object, rules: Rules, *, new: bool) -> None:
         store = self.stores.get(kind)
-        type_: type[Resource] = store.type if store else Resource
+        type_: type[Resource] = store.type if store is not None else Resource
         written: Resource | None = None
         if new and kind in rules.post:
             with suppress(ExistsError):  # the store does not know it yet
@@ -168,7 +168,7 @@ async def delete(client: Client, store: Store[Any] | None, kind: Kind, obj: Reso
     meta = obj.metadata
     try:
         left: Resource | None = await client.delete(
-            Ref(kind, *obj.key), store.type if store else Resource, Demand(uid=meta.uid)
+            Ref(kind, *obj.key), store.type if store is not None else Resource, Demand(uid=meta.uid)
         )
     except NotFoundError:
         left = None

@@ -15,19 +15,14 @@ it was decided upon.
 
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from enum import Enum
-from ipaddress import ip_address
 
-from cryptography import x509
 from cryptography.exceptions import InvalidSignature
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-# A machine whose clock is a little behind must not refuse what we just made.
-SKEW = timedelta(hours=1)
+from ..host import certificates
+from ..host.certificates import Holder, Pair, read_certificate
 
 
 @dataclass(frozen=True)
@@ -42,29 +37,6 @@ class Lifetimes:
     def __post_init__(self) -> None:
         if not timedelta(0) < self.overlap < self.authority / 3:
             raise ValueError("the overlap is shorter than a third of an authority's time")
-
-
-@dataclass(frozen=True)
-class Pair:
-    """A certificate and its key, both PEM."""
-
-    certificate: bytes
-    key: bytes = field(repr=False)
-
-    @property
-    def ends(self) -> datetime:
-        """Return when it is no longer valid."""
-        return _certificate(self.certificate).not_valid_after_utc
-
-    @property
-    def hosts(self) -> frozenset[str]:
-        """Return the names and addresses that it is for."""
-        found = _certificate(self.certificate).extensions
-        try:
-            names = found.get_extension_for_class(x509.SubjectAlternativeName).value
-        except x509.ExtensionNotFound:
-            return frozenset()
-        return frozenset(str(name.value) for name in names)
 
 
 @dataclass(frozen=True)
@@ -180,32 +152,15 @@ def carry_out(
 
 def authority(now: datetime, lasts: Lifetimes) -> Pair:
     """Make an authority that may sign serving certificates and nothing else."""
-    key = ec.generate_private_key(ec.SECP256R1())
     # A name of its own: of several with one name in a bundle, a client may try only the first.
-    name = _name(f"shoal-webhooks-{secrets.token_hex(4)}")
-    certificate = (
-        _builder(name, name, key, now, now + lasts.authority)
-        .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
-        .add_extension(_usage(signs=True), critical=True)
-        .sign(key, hashes.SHA256())
-    )
-    return _pair(certificate, key)
+    name = f"shoal-webhooks-{secrets.token_hex(4)}"
+    return certificates.authority(name, now, lasts.authority)
 
 
 def issue(by: Pair, hosts: Sequence[str], now: datetime, lasts: Lifetimes) -> Pair:
     """Make a serving certificate for `hosts`, names or addresses."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    issuer = _certificate(by.certificate).subject
-    certificate = (
-        # A common name has at most 64 characters; who is meant is in the names below.
-        _builder(_name(hosts[0][:64]), issuer, key, now, now + lasts.serving)
-        .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
-        .add_extension(_usage(signs=False), critical=True)
-        .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
-        .add_extension(x509.SubjectAlternativeName([_host(host) for host in hosts]), critical=False)
-        .sign(_key(by), hashes.SHA256())
-    )
-    return _pair(certificate, key)
+    # A common name has at most 64 characters; who is meant is in the hosts.
+    return certificates.issue(by, Holder(hosts[0][:64], hosts), now, lasts.serving)
 
 
 def write(held: Held) -> dict[str, bytes | None]:
@@ -227,11 +182,13 @@ def read(data: Mapping[str, bytes]) -> Held | None:
     """Understand a Secret's data; None where they are not what we wrote."""
     try:
         signs, serving = _read_pair(data, "authority"), _read_pair(data, "tls")
-        _certificate(serving.certificate).verify_directly_issued_by(_certificate(signs.certificate))
+        read_certificate(serving.certificate).verify_directly_issued_by(
+            read_certificate(signs.certificate)
+        )
         coming = _read_pair(data, "coming") if "coming.crt" in data else None
         past = data.get("past.crt")
         if past:
-            _certificate(past)
+            read_certificate(past)
         since = datetime.fromisoformat(data["since"].decode())
         return Held(signs, serving, since, coming, past)
     except (KeyError, ValueError, InvalidSignature):
@@ -240,70 +197,5 @@ def read(data: Mapping[str, bytes]) -> Held | None:
 
 def _read_pair(data: Mapping[str, bytes], name: str) -> Pair:
     pair = Pair(data[f"{name}.crt"], data[f"{name}.key"])
-    if _certificate(pair.certificate).public_key() != _key(pair).public_key():
-        raise ValueError(f"{name}: certificate and key are no pair")
+    pair.check()
     return pair
-
-
-def _key(pair: Pair) -> ec.EllipticCurvePrivateKey:
-    key = serialization.load_pem_private_key(pair.key, password=None)
-    if not isinstance(key, ec.EllipticCurvePrivateKey):
-        # Not one of ours: ValueError, as for what is no key at all.
-        raise ValueError("no key of an elliptic curve")  # noqa: TRY004
-    return key
-
-
-def _certificate(pem: bytes) -> x509.Certificate:
-    return x509.load_pem_x509_certificate(pem)
-
-
-def _builder(
-    subject: x509.Name,
-    issuer: x509.Name,
-    key: ec.EllipticCurvePrivateKey,
-    now: datetime,
-    ends: datetime,
-) -> x509.CertificateBuilder:
-    return (
-        x509.CertificateBuilder()
-        .subject_name(subject)
-        .issuer_name(issuer)
-        .public_key(key.public_key())
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(now - SKEW)
-        .not_valid_after(ends)
-    )
-
-
-def _name(common_name: str) -> x509.Name:
-    return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, common_name)])
-
-
-def _host(host: str) -> x509.GeneralName:
-    try:
-        return x509.IPAddress(ip_address(host))
-    except ValueError:
-        return x509.DNSName(host)
-
-
-def _usage(*, signs: bool) -> x509.KeyUsage:
-    return x509.KeyUsage(
-        digital_signature=not signs,
-        content_commitment=False,
-        key_encipherment=False,
-        data_encipherment=False,
-        key_agreement=False,
-        key_cert_sign=signs,
-        crl_sign=signs,
-        encipher_only=False,
-        decipher_only=False,
-    )
-
-
-def _pair(certificate: x509.Certificate, key: ec.EllipticCurvePrivateKey) -> Pair:
-    pem = key.private_bytes(
-        serialization.Encoding.PEM,
-        serialization.PrivateFormat.PKCS8,
-        serialization.NoEncryption(),
-    )
-    return Pair(certificate.public_bytes(serialization.Encoding.PEM), pem)

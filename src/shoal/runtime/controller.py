@@ -90,6 +90,8 @@ class Controller:
     workers: int = 1
     deadline_s: float = DEADLINE_S
     stuck_s: float = STUCK_S
+    # What a pass may meet without being wrong; whoever calls another API adds the errors of that.
+    expected: tuple[type[Exception], ...] = (ApiError,)
     observer: Observer = field(default_factory=Silent)
     queue: Queue[Key] = field(default_factory=Queue)
     checked_at: float = float("inf")  # when the watchdog last looked; it does once we run
@@ -153,6 +155,7 @@ class Controller:
             self.observer.passed(self.name, outcome, clock.ticks() - began, max(waited_s, 0.0))
 
     async def _pass(self, key: Key) -> str:
+        expected: tuple[type[Exception], ...] = (*self.expected, TimeoutError)
         try:
             async with asyncio.timeout(self.deadline_s):
                 done = await self.reconcile(key)
@@ -163,7 +166,7 @@ class Controller:
             self.queue.forget(key)
             self._trouble.pop(key, None)
             return "terminal"
-        except (ApiError, TimeoutError) as error:
+        except expected as error:
             words = str(error) or f"no end after {self.deadline_s:g} s"
             return self._failed(key, words, bug=False)
         except Exception as error:  # noqa: BLE001 - one key's bug must not stop the others

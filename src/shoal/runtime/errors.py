@@ -3,8 +3,8 @@
 * TerminalError  report, do not try again     (only a new spec can help)
 * DeposedError   stop: another process leads  (raised by the gate, never by a pass)
 
-Everything else is tried again with growing pauses; what is no ApiError is logged with its trace,
-as it is a bug.
+Everything else is tried again with growing pauses. What a controller does not expect (it expects an
+ApiError, and what it names beside that) is logged with its trace, as it is a bug.
 """
 
 

@@ -14,13 +14,14 @@ from typing import Any, Protocol
 
 import structlog
 
+from ..host.certificates import Pair
 from ..kube import kinds
 from ..kube.objects import Object, Resource
 from ..kubeapi.client import Client, Ref, Which
 from ..kubeapi.errors import ApiError, ConflictError, ExistsError
 from ..kubeapi.server import Tls
 from . import clock
-from .certificates import Do, Held, Lifetimes, Pair, carry_out, decide, read, write
+from .certificates import Do, Held, Lifetimes, carry_out, decide, read, write
 from .reflector import Reflector
 from .store import Store, Synced
 from .trust import Bundle, Target, changes

@@ -66,6 +66,22 @@ def style(level: str = "info", form: str = "json") -> Style:
 
 def set_up(chosen: Style, stream: TextIO | None = None) -> None:
     """Send what this process logs, and what the libraries in it log, to `stream` (stderr)."""
+    _configure(chosen, stream)
+    # What a library finds worth telling is one step less so to whoever reads our log.
+    logging.basicConfig(handlers=[_Forward()], level=chosen.level + 10, force=True)
+
+
+def set_up_if_nobody_has() -> None:
+    """Log as `Style()` says, unless this process has said how; leave the libraries alone.
+
+    structlog's own default takes milliseconds for a traceback, shows what the local variables hold,
+    and knows no secrets.
+    """
+    if not structlog.is_configured():
+        _configure(Style(), None)
+
+
+def _configure(chosen: Style, stream: TextIO | None) -> None:
     structlog.configure(
         processors=[
             structlog.contextvars.merge_contextvars,
@@ -77,12 +93,11 @@ def set_up(chosen: Style, stream: TextIO | None = None) -> None:
             _as_json if chosen.form == "json" else _as_text,
         ],
         wrapper_class=structlog.make_filtering_bound_logger(chosen.level),
-        logger_factory=structlog.WriteLoggerFactory(stream or sys.stderr),
+        # Whatever stderr is by then: tests and daemons change it.
+        logger_factory=lambda *_: structlog.WriteLogger(stream or sys.stderr),
         # Modules make their loggers when they are imported, before anybody has called this.
         cache_logger_on_first_use=False,
     )
-    # What a library finds worth telling is one step less so to whoever reads our log.
-    logging.basicConfig(handlers=[_Forward()], level=chosen.level + 10, force=True)
 
 
 def hide_secrets(

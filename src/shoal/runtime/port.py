@@ -37,6 +37,11 @@ class Fence:
         """Allow none from now on."""
         self._until = float("-inf")
 
+    def check(self) -> None:
+        """Raise unless effects are allowed now."""
+        if self.left_s <= 0:
+            raise DeposedError("not sent, this process does not lead")
+
     @property
     def left_s(self) -> float:
         """Return the seconds that are left."""

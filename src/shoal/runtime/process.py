@@ -14,7 +14,7 @@ import structlog
 from ..kube.kinds import Kind
 from ..kubeapi.access import Access
 from ..kubeapi.client import Client, Observe, Through, Which, directly
-from . import clock
+from . import clock, logs
 from .controller import Controller, Several
 from .events import Complaints, Recorder
 from .lease import Election, Terms
@@ -85,8 +85,10 @@ class Process:
 
     async def run(self) -> bool:
         """Run until `stop` (True) or until we are deposed (False)."""
+        logs.set_up_if_nobody_has()
         observe, gate = self.metrics.request, self.metrics.counted(self.port(self.fence))
         fenced = self.connect(self.access, MANAGER, gate, observe)
+        fenced.may_send = self.fence.check
         unfenced = self.connect(self.access, MANAGER, directly, observe)
         async with unfenced as free, fenced as client:
             background: list[asyncio.Future[None]] = []

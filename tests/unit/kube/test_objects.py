@@ -81,3 +81,11 @@ def test_a_reference_names_its_owner_by_uid_and_says_that_it_manages():
         "blockOwnerDeletion": True,
     }
     assert owner_reference(owner, block=False)["blockOwnerDeletion"] is False
+
+
+def test_a_pod_in_its_grace_period_is_not_over():
+    meta = Meta(deletion_timestamp="now", deletion_grace_period_seconds=30)
+    assert not Resource(meta).over
+    assert Resource(Meta(deletion_timestamp="now")).over
+    assert not Resource(Meta(deletion_timestamp="now", finalizers=("x",))).over
+    assert not Resource(Meta()).over

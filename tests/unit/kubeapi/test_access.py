@@ -5,6 +5,7 @@ import base64
 import os
 import ssl
 import stat
+import tempfile
 import time
 from datetime import UTC, datetime, timedelta
 from ipaddress import IPv4Address
@@ -219,13 +220,13 @@ def test_a_key_with_a_passphrase_is_refused_and_nobody_is_asked_for_it(pki, tmp_
     assert "client-certificate: " in refused(kubeconfig(tmp_path, user=user))
 
 
-def test_a_private_key_leaves_no_file_behind(pki, tmp_path, monkeypatch):
-    scratch = tmp_path / "scratch"
-    scratch.mkdir()
-    monkeypatch.setattr(accesses.tempfile, "tempdir", str(scratch))
+def test_a_private_key_is_written_to_no_folder(pki, tmp_path, monkeypatch):
     user = {"client-certificate": str(pki / "admin.crt"), "client-key": str(pki / "admin.key")}
-    from_kubeconfig(kubeconfig(tmp_path, user=user), {})
-    assert list(scratch.iterdir()) == []
+    path = kubeconfig(tmp_path, user=user)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "absent"))
+    before = sorted(tmp_path.rglob("*"))
+    assert from_kubeconfig(path, {}).tls is not None
+    assert sorted(tmp_path.rglob("*")) == before
 
 
 # -- in the cluster

@@ -200,6 +200,9 @@ async def test_every_write_passes_the_gate_and_no_read_does():
 
     client, _ = make(through=gate)
     made = await client.create(kinds.CONFIG_MAP, config_map(), dict)
+    endless = config_map("")
+    endless["metadata"]["generateName"] = "some-"
+    await client.create(kinds.CONFIG_MAP, endless, dict)
     await client.apply(kinds.CONFIG_MAP, config_map(x="1"), dict, force=True)
     await client.patch(WHERE, {"data": {"y": "2"}}, dict)
     await client.get(WHERE, dict)
@@ -208,7 +211,8 @@ async def test_every_write_passes_the_gate_and_no_read_does():
     await client.delete(WHERE, Resource, Demand(uid=made["metadata"]["uid"]))
     collection = "/api/v1/namespaces/default/configmaps"
     assert passed == [
-        f"POST {collection}",
+        f"POST {collection}/a",
+        f"POST {collection}/some-",
         f"PATCH {collection}/a",
         f"PATCH {collection}/a",
         f"PUT {collection}/a",

@@ -4,8 +4,8 @@ from ipaddress import ip_address
 import pytest
 from cryptography import x509
 
+from shoal.host.certificates import SKEW
 from shoal.runtime.certificates import (
-    SKEW,
     Do,
     Keep,
     Lifetimes,
