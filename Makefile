@@ -22,8 +22,10 @@ MADE := $(VENV)/.made-$(HOME_KEY)
 SYNCED := $(VENV)/.synced-$(SYNC_KEY)
 UV_VERSION = $(shell sed -n '/^name = "uv"$$/{n;s/version = "\(.*\)"/\1/p}' uv.lock)
 
-FAST_TESTS := tests/test_house.py tests/test_docs.py $(wildcard tests/unit)
+FAST_TESTS := tests/test_house.py tests/test_docs.py tests/golden $(wildcard tests/unit)
 GO_SOURCES := $(wildcard src/shoal/local/go)
+# The Slurm of `make up`: 26.05, or SLURM=24.11.
+SLURM ?= 26.05
 BENCHES := $(patsubst bench/%.py,%,$(filter-out bench/__init__.py,$(wildcard bench/*.py)))
 
 .PHONY: help
@@ -37,7 +39,7 @@ check: lint test-fast ## Format, lint, types, import rules, unit and house tests
 lint: $(SYNCED)
 	@ruff format --check .
 	@ruff check .
-	@mypy src docs $(wildcard bench)
+	@mypy src docs deploy charts $(wildcard bench)
 	@lint-imports --no-logo
 ifneq ($(GO_SOURCES),)
 	@PATH="$$PATH:/usr/local/go/bin"; if command -v gofmt >/dev/null; then \
@@ -61,7 +63,7 @@ test-long: $(SYNCED) ## The longer proofs, those marked `long`; needs root
 .PHONY: up
 up: $(SYNCED) ## A real Kubernetes, a real Slurm on it, and a job run to COMPLETED; needs root
 	@shoal local up --images all
-	@eval "$$(shoal local env)"; examples/by-hand/run
+	@eval "$$(shoal local env)"; examples/slinky/run $(SLURM)
 
 .PHONY: down
 down: $(SYNCED) ## Take it down again and leave nothing behind
@@ -81,19 +83,26 @@ endif
 
 .PHONY: golden
 golden: $(SYNCED) ## Rewrite the golden files; read the diff before you commit it
-	@if [ -d tests/golden ]; then pytest -q tests/golden --golden; \
-	else echo "There is no golden file yet: tests/golden comes with the first renderer."; fi
+	@pytest -q tests/golden --golden
 
 .PHONY: generate
-generate: $(SYNCED) ## Write the files that are made from others: docs/reference
+generate: $(SYNCED) ## Write the files that are made from others: docs/reference, deploy, charts
 	@python docs/generate.py docs/reference
+	@python deploy/generate.py deploy/crds
+	@python charts/generate.py .
 
 .PHONY: verify
 verify: $(SYNCED) ## Fail when a generated file or uv.lock is stale
 	@uv lock --check --quiet
 	@scratch=$$(mktemp -d); trap 'rm -rf "$$scratch"' EXIT; \
-	python docs/generate.py "$$scratch"; \
-	diff -ru docs/reference "$$scratch" || { echo "docs/reference is stale: run make generate"; exit 1; }
+	python docs/generate.py "$$scratch/reference"; \
+	python deploy/generate.py "$$scratch/crds"; \
+	diff -ru docs/reference "$$scratch/reference" || { echo "docs/reference is stale: run make generate"; exit 1; }; \
+	diff -ru deploy/crds "$$scratch/crds" || { echo "deploy/crds is stale: run make generate"; exit 1; }; \
+	python charts/generate.py "$$scratch"; \
+	for folder in deploy/rbac charts/slurm-operator/files/rbac charts/{slurm-operator,slurm-operator-crds}/templates/crds; do \
+	  diff -ru "$$folder" "$$scratch/$$folder" || { echo "$$folder is stale: run make generate"; exit 1; }; \
+	done
 
 .PHONY: docs
 docs: $(SYNCED) ## Check the documents: links, commands, snippets

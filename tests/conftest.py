@@ -10,7 +10,16 @@ settings.register_profile("shoal", deadline=None)
 settings.load_profile("shoal")
 
 # Quick answers first: a cluster is brought up only once everything cheap has passed its turn.
-ORDER = ("test_house.py", "test_docs.py", "unit", "golden", "machine", "contract", "local")
+ORDER = (
+    "test_house.py",
+    "test_docs.py",
+    "unit",
+    "golden",
+    "charts",
+    "machine",
+    "contract",
+    "local",
+)
 TESTS = Path(__file__).parent
 
 

@@ -1,0 +1,113 @@
+"""The operator's process: its stores, controllers, webhooks, probes and numbers."""
+
+import asyncio
+import signal
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ..kube.kinds import Kind, Kinds
+from ..kubeapi.access import Access
+from ..kubeapi.client import Client
+from ..kubeapi.server import Server, Tls
+from ..runtime import probes
+from ..runtime.apply import Applier
+from ..runtime.controller import Controller
+from ..runtime.events import Recorder
+from ..runtime.keeper import Keeper, Mounted, SelfSigned, Source
+from ..runtime.lease import Terms
+from ..runtime.process import MANAGER, Process, Service, Setup
+from ..runtime.store import Store
+from ..runtime.trust import targets
+from ..runtime.webhook import Webhook, routes
+from . import slinky, webhooks
+from .passes import Hands
+from .slurms import Slurms
+from .webhooks import Asking
+from .world import IN_BRIEF, World, stores
+
+NAME = "slurm-operator"
+
+
+@dataclass(frozen=True)
+class Webhooks:
+    """Where webhooks are served, and with whose certificate."""
+
+    address: str = "0"  # 0: nowhere
+    service: str = "slurm-operator-webhook"  # by which the API server finds them
+    secret: str = "slurm-operator-webhook-ca"  # that holds a certificate of our own
+    folder: Path | None = None  # where somebody else puts one
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the operator is told."""
+
+    access: Access
+    identity: str
+    namespace: str  # that it runs in
+    namespaces: tuple[str, ...] = ()  # that it looks after; none: all
+    lead: bool = True  # by a Lease
+    health: str = ":8081"
+    metrics: str = ":8080"
+    metrics_secure: bool = False
+    webhooks: Webhooks = field(default_factory=Webhooks)
+    settings: slinky.Settings = field(default_factory=slinky.Settings)
+
+
+async def run(options: Options) -> bool:
+    """Run until SIGTERM; say whether it ended because it was asked to."""
+    made = stores(slinky.OWN, slinky.references)
+    world, slurms, recorder = World(made), Slurms(), Recorder(NAME)
+
+    def controllers(client: Client, _: Mapping[Kind, Store[Any]]) -> Sequence[Controller]:
+        slurms.through = client.through
+        hands = Hands(client, world, Applier(client, made, Kinds(*slinky.OWN)))
+        return slinky.controllers(hands, slurms, options.settings)
+
+    process = Process(options.access, _setup(options, made), controllers, recorder=recorder)
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, process.stop)
+    async with Client(options.access, MANAGER) as free:  # of a standby, too
+        process.services = _services(options, process, world, free)
+        try:
+            return await process.run()
+        finally:
+            await slurms.close()
+
+
+def _setup(options: Options, made: Mapping[Kind, Store[Any]]) -> Setup:
+    terms = Terms(options.namespace, NAME, options.identity) if options.lead else None
+    return Setup(tuple(made.values()), options.namespaces, IN_BRIEF, terms)
+
+
+def _services(options: Options, process: Process, world: World, free: Client) -> list[Service]:
+    """Return what is served: probes, numbers and webhooks."""
+    served: list[Service] = []
+    tls = Tls()
+    if where := probes.listening(options.health):
+        served.append(Server(probes.probes(process), where).run)
+    if where := probes.listening(options.metrics):
+        guard = probes.Guard(free) if options.metrics_secure else None
+        numbers = probes.metrics(process.metrics, guard)
+        served.append(Server(numbers, where, tls if guard else None).run)
+    table: list[Webhook] = []
+    if where := probes.listening(options.webhooks.address):
+        asking = Asking(world, free, asyncio.get_running_loop())
+        table = webhooks.table(asking, bindings=True)
+        served.append(Server(routes(table), where, tls).run)
+    if table or options.metrics_secure:
+        certificates = _certificates(options, free)
+        served.append(Keeper(free, certificates, tls, targets(NAME, table)).run)
+    return served
+
+
+def _certificates(options: Options, free: Client) -> Source:
+    asked = options.webhooks
+    if asked.folder is not None:
+        return Mounted(asked.folder)
+    host = f"{asked.service}.{options.namespace}.svc"
+    hosts = (host, f"{host}.{options.settings.domain}")
+    return SelfSigned(free, options.namespace, asked.secret, hosts)

@@ -1,0 +1,111 @@
+"""What the reconcilers see of Kubernetes: one table of stores, and what is looked up in them."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from ..kube import kinds
+from ..kube.data import ConfigMap, Secret
+from ..kube.kinds import Kind
+from ..kube.objects import Key, Resource
+from ..kube.pods import Pod
+from ..kube.workloads import Workload
+from ..model.observed import Found
+from ..model.part import Part
+from ..runtime.store import Store
+
+R = TypeVar("R", bound=Resource)
+
+# What is read of Kubernetes' own kinds; of the others only that they are there, and whose.
+READ: Mapping[Kind, type[Resource]] = {
+    kinds.POD: Pod,
+    kinds.SECRET: Secret,
+    kinds.CONFIG_MAP: ConfigMap,
+    kinds.STATEFUL_SET: Workload,
+    kinds.DEPLOYMENT: Workload,
+    kinds.SERVICE: Resource,
+    kinds.POD_DISRUPTION_BUDGET: Resource,
+    kinds.PERSISTENT_VOLUME_CLAIM: Resource,
+}
+IN_BRIEF = frozenset(kind for kind, type_ in READ.items() if type_ is Resource)
+REFERENCES = "references"
+PART = "part"
+# Both dialects tell the pods of their parts apart by these.
+PART_LABELS = ("app.kubernetes.io/name", "app.kubernetes.io/instance")
+
+
+def stores(
+    own: Mapping[Kind, type[Resource]], references: Callable[[Any], Iterable[str]]
+) -> dict[Kind, Store[Any]]:
+    """Return a store for each kind: of a dialect's `own`, and of Kubernetes'.
+
+    `references` names what an object of the dialect refers to.
+    """
+    made = {kind: Store(kind, type_) for kind, type_ in READ.items() if kind != kinds.POD}
+    made[kinds.POD] = Store(kinds.POD, Pod, {PART: _parts})
+    return {**made, **{k: Store(k, type_, {REFERENCES: references}) for k, type_ in own.items()}}
+
+
+def _parts(pod: Resource) -> Iterable[str]:
+    return (_part(pod.metadata.namespace, pod.metadata.labels),)
+
+
+def _part(namespace: str, labels: Mapping[str, str]) -> str:
+    return "/".join((namespace, *(labels.get(label, "") for label in PART_LABELS)))
+
+
+@dataclass(frozen=True)
+class World:
+    """The stores, and how one looks things up in them."""
+
+    stores: Mapping[Kind, Store[Any]]
+
+    def get(self, kind: Kind, key: Key) -> Any:  # noqa: ANN401 - a Resource of that kind's type
+        """Return one object, or None."""
+        return self.stores[kind].get(key)
+
+    def every(self, kind: Kind, namespace: str) -> list[Any]:
+        """Return all objects of a kind in a namespace, by name."""
+        found = (obj for obj in self.stores[kind] if obj.metadata.namespace == namespace)
+        return sorted(found, key=lambda obj: str(obj.metadata.name))
+
+    def found(self, namespace: str) -> Found:
+        """Return what the namespace's ConfigMaps and Secrets hold, read when it is asked for."""
+        return Found(
+            _Data(self.stores[kinds.CONFIG_MAP], namespace),
+            _Data(self.stores[kinds.SECRET], namespace),
+        )
+
+    def workload(self, kind: Kind, key: Key) -> Workload | None:
+        """Return a StatefulSet or a Deployment."""
+        found: Workload | None = self.stores[kind].get(key)
+        return found
+
+    def pods(self, part: Part) -> tuple[Pod, ...]:
+        """Return the pods of a part, by name."""
+        pods: list[Pod] = self.stores[kinds.POD].by(PART, _part(part.namespace, part.selector))
+        return tuple(sorted(pods, key=lambda pod: pod.metadata.name))
+
+    def users(self, of: Kind, namespace: str, name: str, by: Kind) -> list[Any]:
+        """Return the objects of kind `by` that refer to one of kind `of`."""
+        return self.stores[by].by(REFERENCES, f"{namespace}/{of.kind}/{name}")
+
+
+class _Data(Mapping[str, Mapping[str, bytes]]):
+    """The data of a namespace's objects by name; nothing is decoded that nobody asks for."""
+
+    def __init__(self, store: Store[Any], namespace: str) -> None:
+        self._store = store
+        self._namespace = namespace
+
+    def __getitem__(self, name: str) -> Mapping[str, bytes]:
+        found: ConfigMap | Secret | None = self._store.get((self._namespace, name))
+        if found is None or found.deleting:
+            raise KeyError(name)
+        return found.files
+
+    def __iter__(self) -> Iterator[str]:
+        return (o.metadata.name for o in self._store if o.metadata.namespace == self._namespace)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)

@@ -1,0 +1,1 @@
+"""The API slinky.slurm.net: Controller, NodeSet, LoginSet, Accounting, RestApi, Token. Pure."""

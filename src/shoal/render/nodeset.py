@@ -1,0 +1,222 @@
+"""Workers: bare pods, and what all workers of a cluster share. Pure."""
+
+from collections.abc import Mapping
+
+import msgspec
+
+from ..kube.objects import Object
+from ..model.cluster import Cluster
+from ..model.nodeset import NodeSet
+from . import login, marks, pods, services, slurmd, ssh_conf, volumes
+
+APP = "app.kubernetes.io/name"
+
+
+def objects(_: Cluster, nodeset: NodeSet) -> list[Object]:
+    """Return what the workers of one NodeSet need beside their pods."""
+    if nodeset.ssh is None:
+        return []
+    return [
+        {
+            "apiVersion": "v1",
+            "kind": "ConfigMap",
+            "metadata": marks.metadata(nodeset.part, nodeset.ssh.config),
+            "data": {slurmd.SSHD_CONFIG: _sshd_config(nodeset)},
+        }
+    ]
+
+
+def shared(cluster: Cluster) -> list[Object]:
+    """Return what all workers of a cluster share: their names, and the protection of busy ones."""
+    made = {}
+    for nodeset in cluster.nodesets:
+        for obj in (_names(cluster, nodeset), _budget(cluster, nodeset)):
+            meta = obj["metadata"]
+            made[obj["kind"], meta["namespace"], meta["name"]] = obj
+    return [made[key] for key in sorted(made)]
+
+
+def pod(cluster: Cluster, nodeset: NodeSet, number: int, node: str = "") -> Object:
+    """Return worker `number`; with `node`, it runs there or nowhere."""
+    labels = cluster.naming.labels
+    name, hostname, index = (
+        nodeset.pod_name(number),
+        nodeset.hostname(number),
+        nodeset.index(number),
+    )
+    own = {labels.pod_name: name, labels.pod_index: index}
+    made = _pod(cluster, nodeset, {**own, labels.pod_hostname: hostname}, node)
+    return _finished(nodeset, made, {"name": name}, hostname, index)
+
+
+def pod_on(cluster: Cluster, nodeset: NodeSet, node: str, hostname: str) -> Object:
+    """Return the worker of one Kubernetes node, where there is one on every node."""
+    own = {cluster.naming.labels.pod_hostname: hostname}
+    made = _pod(cluster, nodeset, own, node)
+    return _finished(nodeset, made, {"generateName": f"{nodeset.part.name}-"}, hostname, hostname)
+
+
+def claims(nodeset: NodeSet, whose: str) -> list[Object]:
+    """Return the claims of one worker; `whose` is its number as names have it, or its hostname."""
+    made = []
+    for claim in nodeset.claims:
+        meta = claim.get("metadata", {})
+        made.append(
+            {
+                "apiVersion": "v1",
+                "kind": "PersistentVolumeClaim",
+                "metadata": {
+                    **({"annotations": meta["annotations"]} if meta.get("annotations") else {}),
+                    "name": _claim_name(nodeset, claim, whose),
+                    "namespace": nodeset.part.namespace,
+                    "labels": {**(meta.get("labels") or {}), **nodeset.part.selector},
+                },
+                "spec": claim.get("spec", {}),
+            }
+        )
+    return made
+
+
+def revision(nodeset: NodeSet) -> str:
+    """Return what changes when running workers are no longer as the user wants them.
+
+    Only the user's wishes count. What we add, keys and other contents among it, reaches workers as
+    they are replaced: no new version of ours may have every worker replaced.
+    """
+    wishes, ssh = nodeset.part.pods, nodeset.ssh
+    told = {
+        "labels": dict(wishes.marks.labels),
+        "annotations": dict(wishes.marks.annotations),
+        "spec": wishes.spec,
+        "containers": dict(wishes.containers),
+        "extra": nodeset.extra,
+        "padding": nodeset.padding,
+        "oversubscribe": nodeset.oversubscribe,
+        "ssh": [ssh.sssd.name, ssh.sssd.key, ssh.extra_sshd] if ssh else None,
+    }
+    return marks.digest(msgspec.json.encode(told, order="sorted").decode())[:10]
+
+
+# -- the pod
+
+
+def _pod(cluster: Cluster, nodeset: NodeSet, own: Mapping[str, str], node: str) -> Object:
+    naming, part = cluster.naming, nodeset.part
+    main = slurmd.container(cluster, nodeset)
+    spec: Object = {
+        "enableServiceLinks": False,
+        "subdomain": nodeset.service,
+        "dnsConfig": {
+            "searches": [f"{nodeset.service}.{part.namespace}.svc.{cluster.domain}"],
+        },
+        "tolerations": [{"key": naming.worker_taint, "operator": "Equal", "effect": "NoExecute"}],
+    }
+    if affinity := _affinity(nodeset, node):
+        spec["affinity"] = affinity
+    if part.pods.spec.get("hostNetwork"):
+        # Or it would not find slurmctld's Service.
+        spec["dnsPolicy"] = "ClusterFirstWithHostNet"
+    inside = pods.Inside(
+        main,
+        before=[pods.logfile(part, main, "slurmd")],
+        volumes=_volumes(cluster, nodeset),
+        spec=spec,
+        digests=_digests(cluster, nodeset),
+    )
+    made = pods.template(part, inside)
+    found_by = {
+        naming.labels.cluster: cluster.name,
+        naming.labels.scaling_mode: nodeset.mode.value,
+        naming.labels.revision: revision(nodeset),
+    }
+    made["metadata"]["labels"] |= {**found_by, **own}
+    return made
+
+
+def _finished(
+    nodeset: NodeSet, made: Object, name: Mapping[str, str], hostname: str, whose: str
+) -> Object:
+    spec = {key: value for key, value in made["spec"].items() if key != "nodeName"}
+    # The user's hostname is only how it begins. A volume of a worker's own goes before a volume
+    # that all have under the same name.
+    spec["hostname"] = hostname
+    own = [
+        {
+            "name": claim["metadata"]["name"],
+            "persistentVolumeClaim": {"claimName": _claim_name(nodeset, claim, whose)},
+        }
+        for claim in nodeset.claims
+    ]
+    shadowed = {volume["name"] for volume in own}
+    spec["volumes"] = [*own, *(v for v in spec["volumes"] if v["name"] not in shadowed)]
+    meta = {**name, "namespace": nodeset.part.namespace, **made["metadata"]}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": spec}
+
+
+def _affinity(nodeset: NodeSet, node: str) -> Object:
+    made: Object = {}
+    if not nodeset.oversubscribe:
+        # Each slurmd takes a whole node for its own, of whatever NodeSet it is.
+        made |= pods.apart({APP: nodeset.part.labels[APP]})
+    if node:
+        field = {"key": "metadata.name", "operator": "In", "values": [node]}
+        required = {"nodeSelectorTerms": [{"matchFields": [field]}]}
+        made["nodeAffinity"] = {"requiredDuringSchedulingIgnoredDuringExecution": required}
+    return made
+
+
+def _volumes(cluster: Cluster, nodeset: NodeSet) -> list[Object]:
+    key = volumes.key_file(cluster.keys.slurm, "slurm.key")
+    made = [volumes.projected(volumes.ETC, 0o600, [key]), volumes.memory(volumes.LOGS)]
+    if ssh := nodeset.ssh:
+        items = [{"key": slurmd.SSHD_CONFIG, "path": slurmd.SSHD_CONFIG, "mode": 0o600}]
+        source = {"configMap": {"name": ssh.config, "items": items}}
+        made.append(volumes.projected(slurmd.SSH_CONFIG, 0o600, [source]))
+        made.append(login.sssd_volume(ssh.sssd.name, ssh.sssd.key))
+    return made
+
+
+def _digests(cluster: Cluster, nodeset: NodeSet) -> dict[str, str]:
+    slurm, ssh = cluster.keys.slurm, nodeset.ssh
+    found = {"slurm-key": slurm.digest if slurm else ""}
+    if ssh:
+        found["sshd-conf"] = marks.digest(_sshd_config(nodeset))
+        found["sssd-conf"] = ssh.sssd.digest
+    return marks.digests(cluster.naming, found)
+
+
+def _sshd_config(nodeset: NodeSet) -> str:
+    return ssh_conf.sshd_config(ssh_conf.WORKER, nodeset.ssh.extra_sshd if nodeset.ssh else "")
+
+
+def _claim_name(nodeset: NodeSet, claim: Object, whose: str) -> str:
+    return f"{claim['metadata']['name']}-{nodeset.part.name}-{whose}"
+
+
+# -- what is shared
+
+
+def _names(cluster: Cluster, nodeset: NodeSet) -> Object:
+    made = services.headless(nodeset.part, nodeset.service, slurmd.PORT, _all(cluster, nodeset))
+    return {**made, "metadata": _meta(cluster, nodeset, nodeset.service)}
+
+
+def _budget(cluster: Cluster, nodeset: NodeSet) -> Object:
+    labels = cluster.naming.labels
+    protected = {labels.pod_protect: "true", labels.cluster: cluster.name}
+    return {
+        "apiVersion": "policy/v1",
+        "kind": "PodDisruptionBudget",
+        "metadata": _meta(cluster, nodeset, nodeset.budget),
+        "spec": {"maxUnavailable": 0, "selector": {"matchLabels": protected}},
+    }
+
+
+def _all(cluster: Cluster, nodeset: NodeSet) -> dict[str, str]:
+    return {APP: nodeset.part.labels[APP], cluster.naming.labels.cluster: cluster.name}
+
+
+def _meta(cluster: Cluster, nodeset: NodeSet, name: str) -> Object:
+    # Nothing of one NodeSet alone, or several would quarrel about it.
+    labels = _all(cluster, nodeset)
+    return {"name": name, "namespace": nodeset.part.namespace, "labels": labels}

@@ -1,0 +1,1 @@
+"""The charts, as Helm renders them."""
