@@ -24,6 +24,8 @@ from shoal.kubeapi.client import MERGE, Client, Ref, Request, Which
 from shoal.kubeapi.errors import InvalidError, NotFoundError, refusal
 from shoal.runtime import clock
 
+from .real import compacted
+
 T = TypeVar("T")
 
 PATIENCE_S = 30.0
@@ -317,14 +319,9 @@ class RealOne(Api):
 
     async def forget(self) -> None:
         """Compact etcd behind the API server's back."""
-        port = json.loads((self.folder / "cluster.json").read_text())["loopback"]["etcd_port"]
         # A write, so that what was listed just now is older than the newest version.
         made = await self.create(self.config_map("compaction"))
-        revision = made["metadata"]["resourceVersion"]
-        body = {"revision": revision, "physical": True}
-        url = f"http://127.0.0.1:{port}/v3/kv/compaction"
-        async with aiohttp.ClientSession() as session, session.post(url, json=body) as answer:
-            assert answer.status == 200, await answer.text()
+        await compacted(self.folder, made["metadata"]["resourceVersion"])
 
     def aged(self, token: str) -> str:
         """Change its version: the server keeps what it served lately, etcd or not."""
@@ -373,7 +370,7 @@ class RealOne(Api):
 
     async def __aexit__(self, *error: object) -> None:
         await super().__aexit__(*error)
-        await clock.sleep(0.05)  # TLS connections take a moment to close
+        await clock.sleep(0.05)  # what a test left half read takes a moment to close
 
     async def allow(self, user: str, verbs: str, resources: str) -> None:
         """Make a Role and a RoleBinding."""

@@ -48,8 +48,10 @@ def cluster() -> Iterator[Path]:
             shoal("down", state=state)
 
 
-def access(state: Path) -> Access:
-    return from_kubeconfig(state / "contract/kubeconfig", os.environ)
+@pytest.fixture
+def real(cluster: Path) -> Access:
+    """Give the way to the real API server."""
+    return from_kubeconfig(cluster / "kubeconfig", {})
 
 
 @pytest.fixture(params=["fake", "real"])
@@ -60,6 +62,7 @@ async def api(request: pytest.FixtureRequest) -> AsyncIterator[Api]:
         made = FakeOne(f"t{next(NUMBERS)}")
     else:
         folder = request.getfixturevalue("cluster")
-        made = RealOne(f"t{next(NUMBERS)}", folder, access(folder.parent))
+        access = request.getfixturevalue("real")
+        made = RealOne(f"t{next(NUMBERS)}", folder, access)
     async with made:
         yield made

@@ -148,7 +148,6 @@ class Harbour:
         assert not keeping.done(), keeping.exception()
         keeping.cancel()
         await asyncio.wait([keeping])
-        await asyncio.sleep(0.1)  # noqa: TID251 - for TLS to say good-bye on the watches
 
 
 def _noted(path: str, handler: Handler, called: set[str]) -> Handler:

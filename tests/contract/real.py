@@ -2,10 +2,11 @@
 
 import asyncio
 import itertools
-from collections.abc import AsyncIterator, Mapping
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import aiohttp
 import pytest
@@ -13,17 +14,15 @@ import pytest
 from shoal.kube import kinds
 from shoal.kube.kinds import Kind
 from shoal.kube.objects import Object, Resource
-from shoal.kubeapi.access import Access, from_kubeconfig
+from shoal.kubeapi.access import Access
 from shoal.kubeapi.client import Client, Ref, Which
 from shoal.kubeapi.errors import NotFoundError
+from shoal.runtime import clock
+
+T = TypeVar("T")
 
 NAMES = itertools.count(1)
-
-
-@pytest.fixture
-def real(cluster: Path) -> Access:
-    """Give the way to the real API server."""
-    return from_kubeconfig(cluster / "kubeconfig", {})
+PATIENCE_S = 60.0
 
 
 async def served(client: Client, definition: Object) -> Object:
@@ -64,3 +63,22 @@ async def asked(
         ) as answer,
     ):
         return answer.headers, await answer.json()
+
+
+async def compacted(cluster: Path, revision: str) -> None:
+    """Let etcd forget everything before `revision`, behind the API server's back."""
+    port = json.loads((cluster / "cluster.json").read_text())["loopback"]["etcd_port"]
+    body = {"revision": revision, "physical": True}
+    url = f"http://127.0.0.1:{port}/v3/kv/compaction"
+    async with aiohttp.ClientSession() as session, session.post(url, json=body) as answer:
+        assert answer.status == 200, await answer.text()
+
+
+async def eventually(look: Callable[[], Awaitable[T]], good: Callable[[T], object]) -> T:
+    """Look until it is good, and return what was seen then."""
+    deadline = clock.ticks() + PATIENCE_S
+    while not good(seen := await look()):
+        if clock.ticks() > deadline:
+            pytest.fail(f"waited {PATIENCE_S:g} s; seen last: {seen}")
+        await clock.sleep(0.1)
+    return seen

@@ -1,12 +1,13 @@
 """Lists: pages, selectors, metadata only."""
 
+import aiohttp
 import msgspec
 import pytest
 
 from shoal.kube import kinds
 from shoal.kube.objects import Resource
 from shoal.kube.selectors import Requirement, Selector
-from shoal.kubeapi.client import Which
+from shoal.kubeapi.client import METADATA, Request, Which
 from shoal.kubeapi.errors import GoneError, InvalidError
 
 from .apis import PARENT
@@ -152,3 +153,14 @@ async def test_metadata_only_has_metadata_only(api):
     assert [obj.metadata.name for obj in found] == ["a"]
     assert found[0].spec is None
     assert found[0].metadata.labels == {"app": "x"}
+
+
+async def test_nothing_at_all_in_brief_is_an_empty_list(api):
+    path = kinds.PERSISTENT_VOLUME_CLAIM.path(api.namespace)
+    accept = METADATA.format("List")
+    async with await api.client._open(
+        Request("GET", path, {}, accept=accept), aiohttp.ClientTimeout(total=10)
+    ) as answer:
+        assert msgspec.json.decode(await answer.read())["items"] is None
+    which = Which(kinds.PERSISTENT_VOLUME_CLAIM, api.namespace, metadata_only=True)
+    assert await api.client.every(which, Resource) == []

@@ -15,9 +15,7 @@ from shoal.kubeapi.access import Access
 from shoal.kubeapi.client import Client, Ref
 from shoal.kubeapi.errors import InvalidError
 
-from .real import asked, client_in_namespace, real, served
-
-__all__ = ["real"]  # the fixture
+from .real import asked, client_in_namespace, served
 
 FLEET = Kind("sea.example", "v1", "Fleet", "fleets")
 

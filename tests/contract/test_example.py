@@ -4,10 +4,9 @@ import asyncio
 import importlib.util
 import signal
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TypeVar
 
 import pytest
 import yaml
@@ -18,17 +17,13 @@ from shoal.kube.kinds import CONFIG_MAP, Kind
 from shoal.kube.objects import Object, owner_reference
 from shoal.kubeapi.access import from_kubeconfig
 from shoal.kubeapi.client import Client, Ref, Which
-from shoal.runtime import clock
 
-from .real import client_in_namespace, served
-
-T = TypeVar("T")
+from .real import client_in_namespace, eventually, served
 
 EXAMPLES = Path(__file__).parents[2] / "docs/examples"
 PROGRAM = EXAMPLES / "fleet.py"
 DEFINITION, ARMADA = yaml.safe_load_all((EXAMPLES / "fleet.yaml").read_text())
 FLEET = Kind("example.com", "v1", "Fleet", "fleets")
-PATIENCE_S = 60.0
 
 
 def test_the_example_is_short_enough_to_be_read():
@@ -63,15 +58,6 @@ async def running(kubeconfig: Path) -> AsyncIterator[asyncio.subprocess.Process]
             process.send_signal(signal.SIGTERM)
         _, said = await process.communicate()
     assert process.returncode == 0, said.decode()
-
-
-async def eventually(look: Callable[[], Awaitable[T]], good: Callable[[T], object]) -> T:
-    deadline = clock.ticks() + PATIENCE_S
-    while not good(seen := await look()):
-        if clock.ticks() > deadline:
-            pytest.fail(f"waited {PATIENCE_S:g} s; seen last: {seen}")
-        await clock.sleep(0.1)
-    return seen
 
 
 class Harbour:

@@ -13,10 +13,8 @@ from shoal.kubeapi.access import Access
 from shoal.kubeapi.client import Ref
 from shoal.kubeapi.errors import InvalidError
 
-from .real import asked, real
+from .real import asked
 from .shop import KEY, KIND, Shop, open_shop, until
-
-__all__ = ["real"]  # the fixture
 
 
 @pytest.fixture

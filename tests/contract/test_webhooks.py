@@ -36,9 +36,7 @@ from shoal.runtime.webhook import (
 )
 
 from .harbour import SERVICE, Harbour, Noted
-from .real import asked, client_in_namespace, real, served
-
-__all__ = ["real"]  # the fixture
+from .real import asked, client_in_namespace, served
 
 
 @pytest.fixture

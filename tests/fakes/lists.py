@@ -73,8 +73,9 @@ class Pages:
         kind, version = f"{call.served.kind.kind}List", call.served.kind.api_version
         if call.brief:
             kind, version = "PartialObjectMetadataList", "meta.k8s.io/v1"
-            objects = [brief(obj) for obj in objects]
-        elif not call.served.custom:
+            found = [brief(obj) for obj in objects] or None
+            return {"kind": kind, "apiVersion": version, "metadata": meta, "items": found}
+        if not call.served.custom:
             objects = [
                 {k: v for k, v in obj.items() if k not in ("apiVersion", "kind")} for obj in objects
             ]

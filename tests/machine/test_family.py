@@ -149,20 +149,49 @@ async def test_what_somebody_deletes_comes_back_and_what_somebody_changes_is_put
     await process.stop()
 
 
-async def test_what_was_changed_while_nobody_looked_is_put_right_with_the_next_wish():
-    # After a start the digest of what we applied last has to do: nothing else is remembered.
-    world = World()
+TAMPERED = {
+    "a field changed": (kinds.CONFIG_MAP, "p-config", {"data": {"word": "tampered"}}),
+    "a field removed": (kinds.CONFIG_MAP, "p-config", {"data": None}),
+    "a label changed": (kinds.POD, "p-0", {"metadata": {"labels": {"parent": "another"}}}),
+    "a label removed": (kinds.POD, "p-0", {"metadata": {"labels": None}}),
+    "the owner removed": (kinds.POD, "p-0", {"metadata": {"ownerReferences": None}}),
+}
+
+
+@pytest.mark.parametrize("what", TAMPERED)
+@pytest.mark.parametrize("meanwhile", ["running", "down"])
+async def test_what_a_stranger_changes_is_put_right_whether_or_not_somebody_looked(what, meanwhile):
+    world, harness = World(), Harness()
+    process = world.process()
+    await world.parent(replicas=2, word="x")
+    await world.settle()
+    before = world.seen()
+    if meanwhile == "down":
+        await process.stop()
+    kind, name, change = TAMPERED[what]
+    await world.user.patch(Ref(kind, "default", name), change, dict)
+    assert world.seen() != before
+    if meanwhile == "down":
+        process = world.process(harness)
+    await world.settle()
+    assert world.seen() == before
+    if meanwhile == "down":
+        assert len(harness.effects) == 1  # and nothing else was written
+    await process.stop()
+
+
+async def test_a_restart_leaves_alone_what_others_added():
+    world, harness = World(), Harness()
     first = world.process()
     await world.parent(replicas=1, word="x")
     await world.settle()
     await first.stop()
-    where = Ref(kinds.CONFIG_MAP, "default", "p-config")
-    await world.user.patch(where, {"data": {"word": "tampered"}}, dict)
-    second = world.process()
+    extra = {"metadata": {"labels": {"theirs": "y"}}, "data": {"theirs": "y"}}
+    await world.user.patch(Ref(kinds.CONFIG_MAP, "default", "p-config"), extra, dict)
+    second = world.process(harness)
     await world.settle()
-    await world.edit(word="y")
-    await world.settle()
-    assert world.seen()["ConfigMap p-config"]["data"] == {"word": "y"}
+    assert harness.effects == []
+    assert world.seen()["ConfigMap p-config"]["data"] == {"word": "x", "theirs": "y"}
     await second.stop()
 
 

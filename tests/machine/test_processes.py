@@ -11,6 +11,7 @@ from fakes.process import Process
 from shoal.kube import kinds
 from shoal.kube.objects import Resource
 from shoal.kubeapi.client import Ref
+from shoal.kubeapi.errors import ApiError, UnreachableError
 from shoal.runtime import clock, watches
 from shoal.runtime.controller import Controller, Done
 from shoal.runtime.lease import Terms
@@ -297,6 +298,65 @@ async def test_passes_that_fail_are_retried_reported_and_do_not_hold_others_up()
     assert passes.count(("default", "good")) == 1
     assert 10 < passes.count(("default", "bad")) < 60
     assert set(reports) == {(("default", "bad"), "ValueError: a bug")}
+    await process.stop()
+
+
+class SlurmError(Exception):
+    """What another API than Kubernetes' may say."""
+
+
+@pytest.mark.parametrize(
+    ("expected", "level", "outcome"),
+    [((), "error", "bug"), ((SlurmError,), "warning", "failed")],
+)
+async def test_what_a_controller_expects_is_retried_and_is_no_bug(expected, level, outcome, logs):
+    world, outcomes = World(), []
+
+    class Observer:
+        def passed(self, _controller, outcome, *_):
+            outcomes.append(outcome)
+
+        def stuck(self, *_):
+            pass
+
+    def calling(client, stores):
+        async def reconcile(key):
+            if len(outcomes) < 2:
+                raise SlurmError("GET /nodes: no answer")
+            return Done()
+
+        rows = (watches.main(PARENT),)
+        more = {"expected": (ApiError, *expected)} if expected else {}
+        return [Controller("calling", rows, reconcile, observer=Observer(), **more)]
+
+    process = Process(world.network, setup(), calling).start()
+    await world.parent("p")
+    await clock.sleep(60)
+    assert outcomes == [outcome, outcome, "done"]
+    told = [entry["log_level"] for entry in logs if entry["event"] == "pass failed"]
+    assert told == [level, level]
+    await process.stop()
+
+
+@pytest.mark.parametrize("error", [UnreachableError("reset"), TimeoutError("Slurm")])
+async def test_kubernetes_errors_and_timeouts_are_always_expected_by_default(error, logs):
+    world, passes = World(), []
+
+    def failing(client, stores):
+        async def reconcile(key):
+            passes.append(key)
+            if len(passes) == 1:
+                raise error
+            return Done()
+
+        return [Controller("failing", (watches.main(PARENT),), reconcile)]
+
+    process = Process(world.network, setup(), failing).start()
+    await world.parent("p")
+    await clock.sleep(60)
+    assert len(passes) == 2
+    told = [entry["log_level"] for entry in logs if entry["event"] == "pass failed"]
+    assert told == ["warning"]
     await process.stop()
 
 

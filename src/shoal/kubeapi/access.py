@@ -47,6 +47,7 @@ class Access:
     credentials: Credentials
     tls: ssl.SSLContext | None = None
     namespace: str = "default"
+    origin: str = ""  # where all this is written down, for whoever has to mend it
 
 
 class Fixed:
@@ -189,7 +190,9 @@ def in_cluster(environment: Mapping[str, str], folder: Path = SERVICE_ACCOUNT) -
     except (ssl.SSLError, ValueError) as error:
         raise AccessError(f"{folder / 'ca.crt'}: {error}") from error
     host = f"[{host}]" if ":" in host else host
-    return Access(f"https://{host}:{port}", TokenFile(folder / "token"), tls, namespace)
+    token = TokenFile(folder / "token")
+    origin = f"the service account in {folder}"
+    return Access(f"https://{host}:{port}", token, tls, namespace, origin)
 
 
 def from_kubeconfig(
@@ -208,7 +211,9 @@ def from_kubeconfig(
         raise AccessError(f"kubeconfig {path}: clusters[{chosen['cluster']}].server is not set")
     tls = _tls(path, cluster, user) if server.startswith("https:") else None
     credentials = _credentials(path, user, environment, tls)
-    return Access(server.rstrip("/"), credentials, tls, chosen.get("namespace") or "default")
+    namespace = chosen.get("namespace") or "default"
+    origin = f"context {wanted} of kubeconfig {path}"
+    return Access(server.rstrip("/"), credentials, tls, namespace, origin)
 
 
 def _config(path: Path) -> dict[str, Any]:

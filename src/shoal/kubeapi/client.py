@@ -257,7 +257,7 @@ class Client:
                 finally:
                     _abort(answer)
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
-            raise UnreachableError(f"{request}: {_words(error)}") from error
+            raise UnreachableError(f"{request}: {self._words(error)}") from error
         finally:
             took = asyncio.get_running_loop().time() - began
             self._observe(request.verb, request.plural, code, took)
@@ -391,13 +391,31 @@ class Client:
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             if request.body is not None:
                 self.may_send()  # what held it back says more than the line that it broke
-            raise UnreachableError(f"{request}: {_words(error)}") from error
+            raise UnreachableError(f"{request}: {self._words(error)}") from error
         finally:
             took = asyncio.get_running_loop().time() - began
             self._observe(request.verb, request.plural, code, took)
         if code >= 400:
-            raise refusal(str(request), code, body, retry_after)
+            raise refusal(str(request), code, body, retry_after, self._to_mend(code))
         return body
+
+    def _to_mend(self, code: int) -> str:
+        """Return where to look when the server does not know us: it says nothing but that."""
+        return f"check the credentials of {self._origin}" if code == 401 else ""
+
+    def _words(self, error: BaseException) -> str:
+        """Return what `error` says; a time-out says nothing, so its name has to do."""
+        words = str(error) or type(error).__name__
+        if isinstance(error, aiohttp.ClientConnectorCertificateError):
+            why = "its certificate is not from the certificate-authority that we trust"
+            return f"{words}: {why}: check that of {self._origin}"
+        if isinstance(error, aiohttp.ClientConnectorError):
+            return f"{words}: check the server of {self._origin}"
+        return words
+
+    @property
+    def _origin(self) -> str:
+        return self.access.origin or self.access.server
 
     async def _open(
         self, request: Request, limits: aiohttp.ClientTimeout
@@ -453,11 +471,3 @@ def _decode(request: Request, answer: bytes, decoder: msgspec.json.Decoder[T]) -
         return decoder.decode(answer)
     except msgspec.DecodeError as error:
         raise UnreadableError(f"{request}: {error}") from error
-
-
-def _words(error: BaseException) -> str:
-    """Return what `error` says; a time-out says nothing, so its name has to do."""
-    words = str(error) or type(error).__name__
-    if isinstance(error, aiohttp.ClientConnectorCertificateError):
-        return f"{words}: its certificate is not from the certificate-authority that we trust"
-    return words

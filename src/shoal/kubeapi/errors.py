@@ -58,8 +58,11 @@ class UnreadableError(ApiError):
 class RefusedError(ApiError):
     """An answer that says no."""
 
-    def __init__(self, call: str, status: Status, retry_after_s: float = 0.0) -> None:
-        super().__init__(f"{call}: {status.message or status.reason or status.code}")
+    def __init__(
+        self, call: str, status: Status, retry_after_s: float = 0.0, to_mend: str = ""
+    ) -> None:
+        words = f"{call}: {status.message or status.reason or status.code}"
+        super().__init__(f"{words}: {to_mend}" if to_mend else words)
         self.status = status
         asked_s = status.details.retry_after_seconds if status.details else 0
         self.retry_after_s = max(retry_after_s, float(asked_s))  # 0: the server did not say
@@ -118,7 +121,9 @@ _BY_CODE: dict[int, type[RefusedError]] = {
 }
 
 
-def refusal(call: str, code: int, body: bytes, retry_after: str | None = None) -> RefusedError:
+def refusal(
+    call: str, code: int, body: bytes, retry_after: str | None = None, to_mend: str = ""
+) -> RefusedError:
     """Return the error that an answer with `code`, `body` and the header Retry-After is."""
     # A date is allowed there too; no API server sends one.
     asked_s = float(retry_after) if retry_after and retry_after.isdecimal() else 0.0
@@ -132,4 +137,4 @@ def refusal(call: str, code: int, body: bytes, retry_after: str | None = None) -
     if status.reason in ("Expired", "Gone"):
         return GoneError(call, status, asked_s)
     kind = _BY_CODE.get(code, ServerError if code >= 500 else RefusedError)
-    return kind(call, status, asked_s)
+    return kind(call, status, asked_s, to_mend)

@@ -3,7 +3,8 @@
 Server-side apply for every kind. An annotation holds a digest of what we applied last, so what has
 not changed is not sent. Whoever changes a field of ours is put right: we remember what an object
 looked like after our write (its generation, or its version where it has none) and apply again when
-that moved. What belongs to somebody else is reported and never fought over.
+that moved. A process that has just begun asks the API server whether the fields are still ours.
+What belongs to somebody else is reported and never fought over.
 """
 
 import asyncio
@@ -20,6 +21,7 @@ from ..kube.objects import Key, Object, Resource, controller_of, key_of, owner_r
 from ..kubeapi.client import Client, Demand, Ref
 from ..kubeapi.errors import ConflictError, ExistsError, InvalidError, NotFoundError
 from . import clock
+from .recall import Recall, version_of
 from .store import Store
 from .turns import Turns
 
@@ -67,10 +69,11 @@ class Applier:
     client: Client
     stores: Mapping[Kind, Store[Any]]
     kinds: Kinds = field(default_factory=Kinds)
-    _settled: dict[str, str] = field(default_factory=dict)  # uid -> mark after our last write
+    _settled: dict[str, int] = field(default_factory=dict)  # uid -> mark after our last write
     _turns: Turns = field(default_factory=lambda: Turns(SIDE_BY_SIDE))
 
     def __post_init__(self) -> None:
+        self._recall = Recall(self.client, DIGEST)
         for store in self.stores.values():
             store.listen(self._forget, past=False)
 
@@ -106,7 +109,7 @@ class Applier:
         if live is not None:
             if stranger := _stranger(live, owner):
                 return Refused(kind, live.key, stranger)
-            if self._is_settled(live, obj):
+            if await self._is_settled(kind, live, obj):
                 return False
             if live.deleting:
                 return Refused(kind, live.key, "it is being deleted")
@@ -131,7 +134,7 @@ class Applier:
                 written = await self.client.create(kind, obj, type_)
         if written is None:
             written = await self.client.apply(kind, obj, type_, force=rules.force)
-        self._settled[written.metadata.uid] = _mark_of(written)
+        self._settled[written.metadata.uid] = _mark_of(written, obj)
         if store is not None:
             store.put(written)
 
@@ -139,12 +142,13 @@ class Applier:
         if before is not None and (after is None or after.metadata.uid != before.metadata.uid):
             self._settled.pop(before.metadata.uid, None)
 
-    def _is_settled(self, live: Resource, obj: Object) -> bool:
+    async def _is_settled(self, kind: Kind, live: Resource, obj: Object) -> bool:
         if live.metadata.annotations.get(DIGEST) != obj["metadata"]["annotations"][DIGEST]:
             return False
-        # After a start nothing is remembered: the digest has to do, so a restart writes nothing.
-        remembered = self._settled.setdefault(live.metadata.uid, _mark_of(live))
-        return remembered == _mark_of(live)
+        uid, now = live.metadata.uid, _mark_of(live, obj)
+        if uid not in self._settled and await self._recall.untouched(kind, live, obj):
+            self._settled[uid] = now
+        return self._settled.get(uid) == now
 
     def _unwanted(
         self, owner: Object, wanted: set[tuple[Kind, Key]], prune: Iterable[Kind]
@@ -191,10 +195,14 @@ def mark(obj: Object, owner: Object) -> Object:
     return {**obj, "metadata": meta}
 
 
-def _mark_of(obj: Resource) -> str:
-    """Return what moves when somebody changes an object: not with its status, where it has one."""
-    meta = obj.metadata
-    return f"g{meta.generation}" if meta.generation else f"v{meta.resource_version}"
+def _mark_of(live: Resource, obj: Object) -> int:
+    """Return what moves when somebody changes what we said of an object, and hardly else."""
+    meta, said = live.metadata, obj["metadata"]
+    # A generation counts no change of the metadata. What admission made of ours is no change.
+    labels = [meta.labels.get(name) for name in sorted(said.get("labels", ()))]
+    annotations = [meta.annotations.get(name) for name in sorted(said["annotations"])]
+    owners = [owner.uid for owner in meta.owner_references]
+    return hash((version_of(live), *labels, *annotations, *owners))
 
 
 def _stranger(live: Resource, owner: Object) -> str:

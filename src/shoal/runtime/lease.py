@@ -84,9 +84,10 @@ class Election:
         log.error("deposed", lease=self._terms.name, identity=self._terms.identity)
 
     async def release(self) -> None:
-        """Let the next candidate in at once."""
+        """Let the next candidate in at once; whoever is deposed writes nothing, not even this."""
+        deposed = self._fence.left_s <= 0
         self._fence.close()
-        if self._seen is None or self._seen.spec.holder_identity != self._terms.identity:
+        if deposed or self._seen is None or self._seen.spec.holder_identity != self._terms.identity:
             return
         freed = self._written(self._seen, "", clock.now(), 1)
         try:

@@ -24,7 +24,6 @@ from .port import Effect, Port
 from .reflector import Reflector
 from .store import Store
 
-CONTENT_TYPE = prometheus.CONTENT_TYPE_LATEST
 _SHORT = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0)
 _PASS_S = (*_SHORT, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0)
 _REQUEST_S = (*_SHORT, 2.5, 5.0, 10.0, 30.0)

@@ -5,6 +5,7 @@ import itertools
 from contextlib import asynccontextmanager
 
 import pytest
+import structlog
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -70,7 +71,8 @@ def test_several_without_words_for_many_still_say_how_many():
     digest = Digest()
     for number in range(3):
         digest.add(FLEET, created(number, many=""), 0)
-    assert digest.take(2)[0].note == "created pod w-0 (and 2 more like it)"
+    (post,) = digest.take(2)
+    assert (post.note, post.times) == ("created pod w-0 (and 2 more like it)", 1)
 
 
 def test_the_same_words_at_once_are_one_event_seen_so_often():
@@ -165,6 +167,94 @@ def test_an_object_whose_words_always_change_runs_out_of_tokens_but_is_counted()
     assert events.BURST <= len(posts) <= events.BURST + 3
     assert repeats[-1].times > 100
     assert digest.dropped == 0
+
+
+def spend(digest: Digest, now: float) -> float:
+    """Let the fleet use all its tokens up, and return the time by then."""
+    for number in range(events.BURST):
+        digest.add(FLEET, Happening("Failed", "Apply", f"try {number}"), now)
+        taken(digest, now + 1.5)
+        now += 2
+    return now
+
+
+def test_tokens_come_back_one_by_one():
+    digest = Digest()
+    now = spend(digest, 0) + events.REFILL_S
+    for number in range(5):
+        digest.add(FLEET, Happening("Failed", "Apply", f"later {number}"), now)
+        posts = [item for item in taken(digest, now + 1.5) if isinstance(item, Post)]
+        assert len(posts) == (number == 0)
+        now += 2
+
+
+def test_tokens_do_not_pile_up():
+    digest = Digest()
+    now = spend(digest, 0) + 100 * events.BURST * events.REFILL_S
+    now = spend(digest, now)
+    digest.add(FLEET, Happening("Failed", "Apply", "one more"), now)
+    assert not [item for item in taken(digest, now + 1.5) if isinstance(item, Post)]
+
+
+def test_what_has_neither_a_token_nor_a_series_is_counted_as_lost():
+    digest = Digest()
+    now = spend(digest, 0)
+    digest.add(FLEET, Happening("Refused", "Apply", "something new"), now, count=3)
+    assert taken(digest, now + 1.5) == []
+    assert digest.dropped == 3
+
+
+def test_a_series_is_told_though_nothing_more_happens():
+    digest = Digest()
+    digest.add(FLEET, FAILED, 0)
+    taken(digest, 2)
+    assert digest.next_in(2) is None
+    digest.add(FLEET, FAILED, 2)
+    taken(digest, 3)
+    digest.add(FLEET, FAILED, 3.1)  # too soon after the last telling
+    assert taken(digest, 4.2) == []
+    wait_s = digest.next_in(4.2)
+    assert 0 < wait_s <= 2 * events.GATHER_S
+    assert [item.times for item in taken(digest, 4.2 + wait_s)] == [3]
+
+
+def test_an_event_that_is_gone_is_not_told_of_again():
+    digest = Digest()
+    digest.add(FLEET, FAILED, 0)
+    taken(digest, 2)
+    digest.add(FLEET, FAILED, 60)
+    (repeat,) = digest.take(62)
+    digest.add(FLEET, FAILED, 63)
+    digest.take(63.5)
+    post = digest.lost(repeat)
+    assert (post.note, post.times) == ("refused", 2)
+    digest.sent(post, "anew", 64)
+    digest.add(FLEET, FAILED, 70)
+    assert {item.name for item in taken(digest, 80)} == {"anew"}
+
+
+def test_whoever_still_speaks_is_remembered_longest():
+    digest = Digest()
+    old = FAILED
+    for number in range(events.MOST_REMEMBERED + 10):
+        digest.add(About(POD, "ns", f"p-{number}", str(number)), old, 0)
+        if number % 500 == 0:
+            digest.add(FLEET, old, 0)
+        taken(digest, 2)
+    digest.add(FLEET, old, 2)
+    assert [type(item) for item in taken(digest, 10)] == [Repeat]
+
+
+def test_the_last_words_are_known_until_they_are_forgotten():
+    digest = Digest()
+    for now, words in ((0, "first"), (10, "second")):
+        digest.add(FLEET, Happening("Failed", "Apply", words), now)
+        taken(digest, now + 2)
+    topic = (FLEET, "Normal", "Failed", "Apply")
+    digest.lost(Repeat(topic, "first", 1, "x"))
+    assert digest._latest[topic] == "second"
+    digest.lost(Repeat(topic, "second", 1, "x"))
+    assert topic not in digest._latest
 
 
 def test_one_object_without_tokens_does_not_silence_another():
@@ -336,6 +426,47 @@ async def test_what_cannot_be_sent_is_counted_and_does_not_stop_the_rest(failure
         await clock.sleep(5)
         assert recorder.tally == {"recorded": 2, "sent": 1, "dropped": 1}
     assert len(wire.created) == 1
+
+
+async def test_nothing_that_happened_is_no_event():
+    async with recording(wire := Wire()) as recorder:
+        recorder.record(FLEET, FAILED, 0)
+        await clock.sleep(5)
+        assert recorder.tally["recorded"] == 0
+    assert wire.created == []
+
+
+async def test_the_same_failure_is_complained_of_once_until_an_event_is_sent_again():
+    no = [refused(ForbiddenError)] * 3
+    with structlog.testing.capture_logs() as logged:
+        async with recording(Wire(*no, None, refused(ForbiddenError))) as recorder:
+            for number in range(5):
+                recorder.record(About(POD, "ns", f"p-{number}", str(number)), FAILED)
+                await clock.sleep(5)
+    assert [(entry["event"], entry["about"]) for entry in logged] == [
+        ("event not sent", "p-0"),
+        ("event not sent", "p-4"),
+    ]
+
+
+async def test_that_we_no_longer_lead_is_no_complaint():
+    with structlog.testing.capture_logs() as logged:
+        async with recording(Wire(DeposedError("we do not lead"))) as recorder:
+            recorder.record(FLEET, FAILED)
+            await clock.sleep(5)
+    assert logged == []
+    assert recorder.tally["dropped"] == 1
+
+
+async def test_a_repetition_is_told_without_further_news():
+    async with recording(wire := Wire()) as recorder:
+        recorder.record(FLEET, FAILED)
+        await clock.sleep(3)
+        for _ in range(2):
+            recorder.record(FLEET, FAILED)
+            await clock.sleep(1.1)
+        await clock.sleep(30)
+    assert wire.patched[-1][1]["series"]["count"] == 3
 
 
 async def test_what_waits_is_sent_at_the_end():

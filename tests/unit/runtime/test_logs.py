@@ -40,7 +40,8 @@ def log_failure(error: Exception) -> None:
 
 
 @pytest.mark.parametrize(
-    "level", ["debug", "info", "warn", "error", "dpanic", "panic", "fatal", "warning", "INFO", "3"]
+    "level",
+    ["debug", "info", "warn", "error", "dpanic", "panic", "fatal", "warning", "INFO", "1", "3"],
 )
 def test_every_level_that_the_seeds_name_is_understood(level):
     assert logging.DEBUG <= logs.style(level).level <= logging.CRITICAL
@@ -91,6 +92,46 @@ def test_a_logger_made_before_the_set_up_obeys_it(written):
     stream = written()
     early.info("leading")
     assert lines(stream)[0]["msg"] == "leading"
+
+
+def test_who_says_nothing_about_logs_gets_ours_without_secrets(written, capsys):
+    structlog.reset_defaults()
+    logs.set_up_if_nobody_has()
+    log_failure(RuntimeError("401 for Bearer s3cr3t-value"))
+    structlog.get_logger().debug("too much")
+    (line,) = map(json.loads, capsys.readouterr().err.splitlines())
+    assert line["msg"] == "pass failed"
+    assert "s3cr3t" not in str(line)
+
+
+def test_who_has_said_something_about_logs_is_obeyed(written, capsys):
+    stream = written(form="plain")
+    logs.set_up_if_nobody_has()
+    structlog.get_logger().info("leading")
+    assert stream.getvalue().endswith("leading\n")
+    assert capsys.readouterr().err == ""
+
+
+def test_logs_that_nobody_asked_for_leave_the_libraries_alone(written):
+    structlog.reset_defaults()
+    before = logging.getLogger().handlers[:]
+    logs.set_up_if_nobody_has()
+    assert logging.getLogger().handlers == before
+
+
+def test_logs_go_to_what_stderr_is_by_then(written, capsys, monkeypatch):
+    logs.set_up(logs.style())
+    later = io.StringIO()
+    monkeypatch.setattr("sys.stderr", later)
+    structlog.get_logger().info("leading")
+    assert lines(later)[0]["msg"] == "leading"
+
+
+def test_an_exception_in_a_library_keeps_its_trace(written):
+    stream = written()
+    failure = RuntimeError("a bug")
+    logging.getLogger("aiohttp.server").error("Error handling request", exc_info=failure)
+    assert "RuntimeError: a bug" in str(lines(stream)[0]["exception"])
 
 
 def test_a_library_logs_in_our_form(written):

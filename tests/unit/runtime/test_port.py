@@ -28,6 +28,20 @@ async def test_a_fence_is_closed_until_it_is_extended():
     assert Fence().left_s < 0
 
 
+async def test_a_fence_says_whether_something_may_be_sent_now():
+    fence, _ = make_fenced(5)
+    fence.check()
+    await clock.sleep(5)
+    with pytest.raises(DeposedError, match="does not lead"):
+        fence.check()
+    fence.extend(clock.ticks() + 1)
+    fence.check()
+    fence.close()
+    with pytest.raises(DeposedError):
+        fence.check()
+    assert fence.left_s < 0
+
+
 async def test_a_leaders_effect_is_carried_out_and_its_answer_returned():
     _, port = make_fenced(5)
     assert await port("PATCH /x", answer) == "done"

@@ -3,6 +3,7 @@
 import asyncio
 from dataclasses import dataclass, field
 
+import msgspec
 import pytest
 
 from fakes.loop import VirtualLoop
@@ -149,6 +150,20 @@ async def test_a_guard_lets_pass_whom_the_api_server_allows(authorization, statu
     assert await scraped(Guard(Reviewer()), authorization) == status
 
 
+@pytest.mark.parametrize("authorization", ["Bearer ", "Basic good", "good", None])
+async def test_nobody_is_asked_about_what_is_no_token(authorization):
+    guard = Guard(reviewer := Reviewer())
+    assert await scraped(guard, authorization) == 401
+    assert reviewer.calls == []
+
+
+def test_an_answer_that_does_not_say_yes_is_a_no():
+    assert not msgspec.json.decode(b"{}", type=probes._TokenReview).status.authenticated
+    assert not msgspec.json.decode(b'{"status": {}}', type=probes._TokenReview).status.authenticated
+    assert not msgspec.json.decode(b"{}", type=probes._AccessReview).status.allowed
+    assert not msgspec.json.decode(b'{"status": {}}', type=probes._AccessReview).status.allowed
+
+
 async def test_a_verdict_holds_for_a_while():
     guard = Guard(reviewer := Reviewer())
     for _ in range(5):
@@ -183,6 +198,29 @@ async def test_trying_tokens_does_not_fill_the_memory():
     assert len(guard._verdicts) <= probes.MOST_VERDICTS
 
 
+async def test_a_full_memory_forgets_what_no_longer_holds_first():
+    guard = Guard(reviewer := Reviewer())
+    for number in range(probes.MOST_VERDICTS - 1):
+        await scraped(guard, f"Bearer forged-{number}")
+    await clock.sleep(probes.REFUSED_S - 1)
+    await scraped(guard, "Bearer good")
+    await clock.sleep(2)
+    await scraped(guard, "Bearer forged")
+    assert len(guard._verdicts) == 2
+    asked = len(reviewer.calls)
+    assert await scraped(guard, "Bearer good") == 200
+    assert len(reviewer.calls) == asked
+
+
+async def test_a_memory_full_of_what_holds_is_emptied():
+    guard = Guard(Reviewer())
+    for number in range(probes.MOST_VERDICTS):
+        await scraped(guard, f"Bearer forged-{number}")
+    assert len(guard._verdicts) == probes.MOST_VERDICTS
+    await scraped(guard, "Bearer good")
+    assert len(guard._verdicts) == 1
+
+
 async def test_a_guard_remembers_no_token():
     guard = Guard(Reviewer())
     await scraped(guard, "Bearer good")
@@ -196,6 +234,7 @@ async def test_a_guard_remembers_no_token():
         ("8081", Listening(None, 8081)),
         ("127.0.0.1:8080", Listening("127.0.0.1", 8080)),
         ("[::1]:8080", Listening("::1", 8080)),
+        ("a:65535", Listening("a", 65535)),
         ("0", None),
         ("", None),
     ],
@@ -204,7 +243,7 @@ def test_an_address_is_understood_as_the_flags_write_it(address, where):
     assert probes.listening(address) == where
 
 
-@pytest.mark.parametrize("address", ["localhost", ":http", "a:70000"])
+@pytest.mark.parametrize("address", ["localhost", ":http", "a:65536"])
 def test_what_is_no_address_is_refused(address):
     with pytest.raises(ValueError, match="HOST:PORT"):
         probes.listening(address)
