@@ -1,7 +1,7 @@
 """Real Slurm at scale: what 10,000 nodes and 50,000 jobs cost our client, and slurmrestd.
 
 `make bench BENCH=slurm` starts labs of its own (tests/slurm_lab; needs root) and takes about eight
-minutes; BENCH_QUICK=1 takes small sizes and about one. BENCH_PARTS=nodes,jobs runs some parts only.
+minutes; BENCH_QUICK=1 takes small sizes and about two. BENCH_PARTS=nodes,jobs runs some parts only.
 The nodes are CLOUD nodes that nobody powers up. Running jobs are allocations without a process, on
 slurmds that claim many processors. Every measured client is a process of its own.
 """
@@ -30,6 +30,7 @@ Told = dict[str, Any]
 NEW, OLD = "26.05", "24.11"
 GIB = 1 << 30
 ACCOUNTING_S = 300.0
+DYNAMIC = 10
 # Without a time, which with a state means now.
 SACCT = ("sacct", "--allusers", "--allocations", "--noheader", "--parsable2", "--state=RUNNING",
          "--format=JobIDRaw,State,NodeList")  # fmt: skip
@@ -65,8 +66,11 @@ class Bench:
     tables: dict[str, list[Row]] = field(default_factory=dict)
     figures: dict[str, float] = field(default_factory=dict)
 
-    def lab(self, series: str, workers: int = 2, per_worker: int = 0) -> Lab:
-        """Return a lab, to be entered, with many nodes and room for many jobs."""
+    def lab(self, series: str, workers: int = 2, static: str | None = "CPUs=2") -> Lab:
+        """Return a lab, to be entered, with many nodes and room for many jobs.
+
+        Without `static` its workers are dynamic nodes.
+        """
         keys = {
             "MaxJobCount": str(2 * self.sizes.jobs),
             "MaxNodeCount": str(self.sizes.nodes + 1000),
@@ -81,8 +85,7 @@ class Bench:
             "PartitionName=all Nodes=workers Default=YES MaxTime=UNLIMITED State=UP",
             f"PartitionName=cloud Nodes={cloud} MaxTime=UNLIMITED State=UP",
         )
-        worker = f"CPUs={per_worker}" if per_worker else ""
-        options = Options(workers, worker, Conf(keys, lines), slurmrestd_bytes=3 * GIB)
+        options = Options(workers, Conf(keys, lines), static, slurmrestd_bytes=3 * GIB)
         return Lab(provide(series, self.settings), options)
 
     def row(self, table: str, label: str, value: str, target: str = "") -> None:
@@ -151,14 +154,31 @@ def steady(bench: Bench) -> None:
         bench.row(title, f"{label}: CPU", f"{told['cpu_s']:.2f} s", "" if workers else "≤ 0.1 s")
         bench.row(title, f"{label}: whole lists read", f"{told['lists']}")
         others = ", ".join(f"{daemon} {used:.1f} s" for daemon, used in theirs.items())
-        bench.row(title, f"{label}: CPU of the others", others)
+        bench.row(title, f"{label}: CPU of the others, the first list too", others)
+
+
+def register(bench: Bench) -> None:
+    """Let dynamic workers come to many nodes: slurmctld then lays its tables out anew."""
+    title = f"{DYNAMIC} dynamic workers come to {bench.sizes.nodes} nodes"
+    for series in (NEW, OLD):
+        with bench.lab(series, DYNAMIC, static=None) as lab:
+            for name in lab.workers:
+                lab.stop(name)
+            lab.run("scontrol", "delete", f"NodeName={','.join(lab.workers)}")
+            began = time.monotonic()
+            for name in lab.workers:
+                lab.start(name)
+            lab.wait_until_idle()
+            took = time.monotonic() - began
+        bench.note(**{f"register_{series.replace('.', '')}_s": took})
+        bench.row(title, f"Slurm {series}, until all are idle", f"{took:.1f} s")
 
 
 def jobs(bench: Bench) -> None:
     """Find out which jobs run where, in every way there is."""
     sizes = bench.sizes
     title = f"{sizes.jobs} jobs, {sizes.running} of them running, Slurm {NEW}"
-    with bench.lab(NEW, sizes.workers, sizes.per_worker) as lab:
+    with bench.lab(NEW, sizes.workers, f"CPUs={sizes.per_worker}") as lab:
         began = time.monotonic()
         told = measured(lab, "allocate", sizes.running)
         told["wall_s"] += measured(lab, "fill", sizes.jobs - sizes.running)["wall_s"]
@@ -218,6 +238,7 @@ PARTS: dict[str, Callable[[Bench], None]] = {
     "nodes": lambda bench: nodes(bench, NEW),
     "nodes_old": lambda bench: nodes(bench, OLD),
     "steady": steady,
+    "register": register,
     "jobs": jobs,
 }
 

@@ -196,20 +196,15 @@ class Container:
         self.space.run("env", f"--chdir={image.folder}", *mount, f"{self.inside}/root")
         for kind, part in (("proc", "proc"), ("sysfs", "sys")):
             self.space.run("mount", "-t", kind, "-o", "ro", kind, f"{self.inside}/root/{part}")
+        folders = {path: path.stat() for path in (self.root / "run").iterdir() if path.is_dir()}
         for part, mode in (("run", "755"), ("tmp", "1777"), ("dev", "755")):
-            made = sorted((self.root / part).iterdir())
-            owners = {path.name: path.stat() for path in made}
             memory = ("mount", "-t", "tmpfs", "-o", f"mode={mode}", "tmpfs")
             self.space.run(*memory, f"{self.inside}/root/{part}")
-            self._again(self.root / part, owners if part == "run" else {})
+        # The image's own empty folders there, which its daemon counts on.
+        for path, about in folders.items():
+            path.mkdir()
+            os.chown(path, about.st_uid, about.st_gid)
         self._fill()
-
-    def _again(self, folder: Path, owners: Mapping[str, os.stat_result]) -> None:
-        """Make the image's empty folders in /run once more, as it counts on them."""
-        for name, about in owners.items():
-            if stat.S_ISDIR(about.st_mode):
-                (folder / name).mkdir()
-                os.chown(folder / name, about.st_uid, about.st_gid)
 
     def _fill(self) -> None:
         for name, minor in DEVICES.items():

@@ -52,7 +52,10 @@ async def test_what_is_written_twice_is_there_once(client: Client) -> None:
         await accounting.write_users([User("dave", default=Defaults("physics"))])
         await accounting.write_qos([Qos("fast", "Fast")])
         await accounting.write_associations(
-            [Association("physics", "lab"), Association("physics", "lab", "dave")]
+            [
+                Association("physics", "lab", parent_account="root"),
+                Association("physics", "lab", "dave"),
+            ]
         )
     assert [a for a in await accounting.accounts() if a.name == "physics"] == [
         Account("physics", "Physics", "science")
@@ -75,6 +78,18 @@ async def test_nothing_new_is_an_empty_304(slurm: Slurm) -> None:
     assert (said.code, said.text) == (304, "")
     gone = await slurm.ask_database("DELETE", "account/nope")
     assert (gone.code, gone.text) == (304, "")
+
+
+@only_real
+async def test_an_accounts_association_without_a_parent_is_not_made_and_no_error(
+    slurm: Slurm, client: Client
+) -> None:
+    await client.accounting.write_accounts([Account("orphan", "o", "o")])
+    wish = {"account": "orphan", "cluster": "lab", "user": ""}
+    said = await slurm.ask_database("POST", "associations/", {"associations": [wish]})
+    assert (said.code, said.numbers) == (200, [])
+    listed = (await slurm.ask_database("GET", "associations/")).body["associations"]
+    assert "orphan" not in [each["account"] for each in listed]
 
 
 @only_real

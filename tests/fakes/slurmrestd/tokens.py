@@ -1,4 +1,4 @@
-"""Tokens as a fake slurmrestd checks them."""
+"""Tokens as Slurm checks them: HS256, with `exp` there and ahead; `iat` and `nbf` do not matter."""
 
 import base64
 import hashlib
