@@ -78,7 +78,7 @@ bench: $(SYNCED) ## Run one benchmark, `make bench BENCH=name`; without a name, 
 ifeq ($(BENCH),)
 	@$(if $(BENCHES),printf '%s\n' $(foreach b,$(BENCHES),'  make bench BENCH=$(b)'),echo "There is no benchmark yet.")
 else
-	@python -m bench.$(BENCH)
+	@python -m bench.$(subst -,_,$(BENCH))
 endif
 
 .PHONY: golden

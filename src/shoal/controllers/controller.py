@@ -41,6 +41,9 @@ VERDICTS = {0: Verdict.GOOD, 1: Verdict.BAD}
 SOURCES = "shoal/config-sources"
 # What of a cluster is written; a kind of somebody else (ServiceMonitor) may not even exist.
 WRITTEN = frozenset(kind.kind for kind in RULES.prune)
+# The configuration and what reads it: left as they are where the one in use is not known.
+READING = ("ConfigMap", "StatefulSet")
+KEEPING = Rules(prune=tuple(kind for kind in RULES.prune if kind.kind not in READING))
 
 
 @dataclass(frozen=True)
@@ -81,11 +84,17 @@ class ControllerController:
         self, cluster: Cluster, controller: ManagedController, obj: Resource
     ) -> tuple[Asked, float | None]:
         used, digest = published(self.hands.world, cluster), render.wanted(cluster).digest
+        where = (cluster.namespace, controller.names.workload)
+        if used is LOST and self.hands.world.workload(kinds.STATEFUL_SET, where) is None:
+            used = None  # nobody has read any yet
         check = trial.check(cluster, controller, digest)
         tried = self._tried(mark(check, self.kind.identity(obj)))
         verdict = publish(Candidate(digest, used.digest if used else None, *tried))
         objects = [*_all(cluster, None if isinstance(verdict, Publish) else used)]
+        rules = RULES
         if not isinstance(verdict, Publish):
+            if used is LOST:
+                objects, rules = [o for o in objects if o["kind"] not in READING], KEEPING
             objects.append(trial.candidate(cluster, controller))
             # Kept also when the verdict is bad: it is the verdict. One that says nothing goes.
             if not isinstance(verdict, Again) or verdict.after_s:
@@ -93,10 +102,10 @@ class ControllerController:
         needs: tuple[Need, ...] = (*keys(cluster.keys), *cluster.config.sources)
         asked = Asked(
             objects,
-            RULES,
+            rules,
             Wanted(needs, pods=controller.replicas),
             controller.part,
-            (kinds.STATEFUL_SET, (cluster.namespace, controller.names.workload)),
+            (kinds.STATEFUL_SET, where),
             verdicts=(_told(verdict),),
         )
         return asked, (verdict.after_s or None) if isinstance(verdict, Again) else None
@@ -118,18 +127,24 @@ class ControllerController:
 class Used(Published):
     """The configuration in use, and the user's ConfigMaps that are in use beside it."""
 
-    sources: tuple[str, ...] = ()
+    sources: tuple[str, ...] | None = None  # None: nobody took note of them
+
+
+# It is not there; where slurmctld runs, it goes on with what it has read.
+LOST = Used({}, "")
 
 
 def published(world: World, cluster: Cluster) -> Used | None:
-    """Return the configuration in use; None: there is none."""
+    """Return the configuration in use, or LOST; None: what is there is somebody else's."""
     found = cluster.controller
     name = found.config if isinstance(found, ExternalController) else found.names.config
     live: ConfigMap | None = world.get(kinds.CONFIG_MAP, (cluster.namespace, name))
-    notes = live.metadata.annotations if live else {}
-    if live is None or live.deleting or SOURCES not in notes:
-        return None  # or somebody else's
-    sources = tuple(filter(None, notes[SOURCES].split(",")))
+    if live is None or live.deleting:
+        return LOST
+    notes = live.metadata.annotations
+    if DIGEST not in notes:
+        return None
+    sources = tuple(filter(None, notes[SOURCES].split(","))) if SOURCES in notes else None
     digest = notes.get(cluster.naming.digest(render.CONFIG_DIGEST), "")
     return Used(live.data or {}, digest, sources)
 
@@ -146,7 +161,7 @@ def _verdict(pod: Pod) -> tuple[Verdict, str]:
 
 def _all(cluster: Cluster, held: Used | None = None) -> Iterator[Object]:
     """Yield what a cluster has; with `held`, slurmctld keeps that configuration and its files."""
-    if held is not None:
+    if held is not None and held.sources is not None:
         files = tuple(Files(name) for name in held.sources)
         cluster = replace(cluster, config=replace(cluster.config, files=files, scripts=Scripts()))
     sources = ",".join(source.name for source in cluster.config.sources)

@@ -12,7 +12,7 @@ from ..model.rest import RestApi
 from ..render import rest as render
 from ..runtime.apply import Rules
 from ..runtime.controller import Done
-from .controller import published
+from .controller import LOST, published
 from .passes import Asked, Hands, keys, without_cluster
 
 RULES = Rules(prune=(kinds.DEPLOYMENT, kinds.SERVICE))
@@ -39,7 +39,7 @@ class RestController:
         needs: tuple[Need, ...] = (*cluster.lacks, *keys(cluster.keys))
         # What slurmctld uses, not what the user wants: that may be held back, for good even.
         used = published(self.hands.world, cluster)
-        if used is None or cluster.lacks:
+        if used is None or used is LOST or cluster.lacks:
             why = "the Controller's configuration is not published yet"
             failed = None if cluster.lacks else Failed("Starting", why)
             return Asked((), Rules(), Wanted(needs), rest.part, verdicts=(failed,))

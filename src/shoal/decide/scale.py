@@ -40,10 +40,11 @@ def scale(nodeset: NodeSet, seen: Workers) -> Plan:
     free = (number for number in range(nodeset.replicas + len(taken)) if number not in taken)
     missing = max(nodeset.replicas - len(taken), 0)
     created = [CreateWorker("replicas asked for", next(free)) for _ in range(missing)]
-    surplus = sorted(seen.all, key=lambda worker: -worker.number)
-    going = surplus[: max(len(taken) - nodeset.replicas, 0)]
     over = [_clear(worker) for worker in seen.all if worker.pod.over and not worker.pod.deleting]
-    retired = [_retire(w, seen) for w in going if not w.pod.over and not w.pod.deleting]
+    # Those that end anyway make room: nobody is drained in their place. Then those that never ran.
+    living = [worker for worker in seen.all if not worker.pod.over and not worker.pod.deleting]
+    surplus = sorted(living, key=lambda w: (bool(w.pod.spec.node_name), -w.number))
+    retired = [_retire(w, seen) for w in surplus[: max(len(living) - nodeset.replicas, 0)]]
     return (*created, *over, *retired)
 
 

@@ -3,8 +3,10 @@
 import re
 from datetime import timedelta
 
-_UNITS_S = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
-_PIECE = re.compile(r"(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|ms|h|m|s)")
+_UNITS_S = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
+# Go takes both: the micro sign and the Greek letter.
+_UNITS_S |= {"\u00b5s": 1e-6, "\u03bcs": 1e-6}
+_PIECE = re.compile(r"(\d+(?:\.\d*)?|\.\d+)(ns|us|\u00b5s|\u03bcs|ms|h|m|s)", re.ASCII)
 LONGEST_S = 9.2e9  # what Go counts in 64 bits of nanoseconds
 
 

@@ -1,5 +1,7 @@
 """Pods and nodes, as far as they are read. Pure."""
 
+import msgspec
+
 from .objects import Resource, Slim
 
 
@@ -51,7 +53,7 @@ class PodStatus(Slim, frozen=True, gc=False, rename="camel"):
     phase: str = ""
     reason: str = ""
     message: str = ""
-    pod_ip: str = ""
+    pod_ip: str = msgspec.field(default="", name="podIP")
     conditions: tuple[PodCondition, ...] = ()
     container_statuses: tuple[ContainerStatus, ...] = ()
     init_container_statuses: tuple[ContainerStatus, ...] = ()

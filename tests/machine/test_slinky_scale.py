@@ -1,0 +1,176 @@
+"""Workers come and go: no job is lost, whatever Slurm says or does not say."""
+
+import pytest
+
+from fakes.slurmrestd.faults import Late, Lost, Says
+from fakes.slurmrestd.slurm import Daemon
+from shoal.kube import kinds
+from shoal.runtime import clock
+
+from .example import EXAMPLE
+from .slinky import Scene
+
+FIVE_MINUTES_S = 300
+SILENCES = {
+    "nobody listens": lambda slurm: slurm.plan(Lost(), times=-1),
+    "no answer": lambda slurm: slurm.plan(Late(float("inf")), times=-1),
+    "an empty list": lambda slurm: slurm.plan(
+        Says(200, {"nodes": [], "errors": [], "last_update": {"set": True, "number": 1}}),
+        "nodes/", times=-1,
+    ),
+    "a refusal": lambda slurm: slurm.plan(Says(500, {"errors": [{"error_number": 1}]}), times=-1),
+    "slurmctld down": lambda slurm: setattr(slurm, "controller", Daemon.DOWN),
+    "slurmctld hung": lambda slurm: setattr(slurm, "controller", Daemon.HUNG),
+}  # fmt: skip
+
+
+def workers(scene: Scene) -> list[str]:
+    return sorted(name for name in scene.objects(kinds.POD) if name.startswith("cpu-"))
+
+
+async def test_a_surplus_worker_is_drained_first_and_deleted_when_slurm_says_that_it_is_drained():
+    async with Scene() as scene:
+        await scene.rise()
+        slurm = scene.slurm().slurmctld
+        job = slurm.start("cpu-1")
+        await scene.edit("NodeSet", "cpu", replicas=1)
+        await clock.sleep(FIVE_MINUTES_S)
+        assert workers(scene) == ["cpu-0", "cpu-1"]
+        assert "DRAIN" in slurm.nodes["cpu-1"].flags
+        assert slurm.nodes["cpu-1"].reason == "slurm-operator: surplus"
+        assert "DRAIN" not in slurm.nodes["cpu-0"].flags
+        slurm.end(job.job_id)
+        await clock.sleep(60)
+        assert workers(scene) == ["cpu-0"]
+        assert scene.lost == []
+        assert scene.find("NodeSet", "cpu")["status"]["replicas"] == 1
+
+
+@pytest.mark.parametrize("silence", SILENCES)
+async def test_while_slurm_says_nothing_a_surplus_worker_stays(silence):
+    async with Scene() as scene:
+        await scene.rise()
+        slurm = scene.slurm()
+        slurm.slurmctld.start("cpu-1")
+        SILENCES[silence](slurm)
+        await scene.edit("NodeSet", "cpu", replicas=0)
+        await clock.sleep(FIVE_MINUTES_S)
+        assert workers(scene) == ["cpu-0", "cpu-1"]
+        assert scene.lost == []
+        slurm.heal()
+        slurm.controller = Daemon.UP
+        for job in list(slurm.slurmctld.jobs):
+            slurm.slurmctld.end(job)
+        await clock.sleep(300)
+        assert workers(scene) == []
+        assert scene.lost == []
+
+
+async def test_without_a_restapi_a_surplus_worker_stays():
+    async with Scene() as scene:
+        await scene.rise(*(obj for obj in EXAMPLE if obj["kind"] != "RestApi"))
+        await scene.edit("NodeSet", "cpu", replicas=1)
+        await clock.sleep(FIVE_MINUTES_S)
+        assert workers(scene) == ["cpu-0", "cpu-1"]
+
+
+async def test_a_worker_that_slurm_has_not_heard_of_stays():
+    async with Scene() as scene:
+        await scene.rise()
+        del scene.slurm().slurmctld.nodes["cpu-1"]
+        scene.slurm().slurmctld.add("somebody")
+        await scene.edit("NodeSet", "cpu", replicas=1)
+        await clock.sleep(FIVE_MINUTES_S)
+        assert workers(scene) == ["cpu-0", "cpu-1"]
+
+
+async def test_a_drain_of_an_administrator_is_kept_word_for_word():
+    async with Scene() as scene:
+        await scene.rise()
+        slurm = scene.slurm().slurmctld
+        slurm.update_nodes("root", ["cpu-1"], {"state": ["DRAIN"], "reason": "broken fan"})
+        job = slurm.start("cpu-1")
+        await scene.edit("NodeSet", "cpu", replicas=1)
+        await clock.sleep(120)
+        assert slurm.nodes["cpu-1"].reason == "broken fan"
+        assert workers(scene) == ["cpu-0", "cpu-1"]
+        slurm.end(job.job_id)
+        await clock.sleep(60)
+        assert workers(scene) == ["cpu-0"]
+        assert slurm.nodes["cpu-1"].reason == "broken fan"
+        assert scene.lost == []
+
+
+async def test_a_worker_that_never_ran_goes_at_once():
+    async with Scene() as scene:
+        await scene.rise()
+        scene.toys.begins_after_s = 10_000
+        await scene.edit("NodeSet", "cpu", replicas=4)
+        await clock.sleep(30)
+        assert workers(scene) == ["cpu-0", "cpu-1", "cpu-2", "cpu-3"]
+        scene.slurm().controller = Daemon.DOWN
+        await scene.edit("NodeSet", "cpu", replicas=2)
+        await clock.sleep(30)
+        assert workers(scene) == ["cpu-0", "cpu-1"]
+
+
+async def test_a_worker_that_ended_is_replaced_under_its_name():
+    async with Scene() as scene:
+        await scene.rise()
+        before = scene.pods()["cpu-1"]
+        pod = scene.objects(kinds.POD)["cpu-1"]
+        dead = {**pod, "status": {"phase": "Failed", "reason": "Evicted"}}
+        scene.api.history.write(kinds.POD, ("default", "cpu-1"), dead)
+        await scene.settle()
+        assert workers(scene) == ["cpu-0", "cpu-1"]
+        assert scene.pods()["cpu-1"] != before
+        assert scene.unready() == []
+
+
+async def test_many_workers_come_in_one_pass_and_go_by_one_call():
+    async with Scene() as scene:
+        await scene.rise()
+        await scene.edit("NodeSet", "cpu", replicas=40)
+        await scene.settle()
+        assert len(workers(scene)) == 40
+        slurm = scene.slurm()
+        asked = slurm.count("POST")
+        await scene.edit("NodeSet", "cpu", replicas=2)
+        await scene.settle()
+        assert workers(scene) == ["cpu-0", "cpu-1"]
+        assert slurm.count("POST") - asked == 1
+
+
+async def test_scaling_reads_the_nodes_once_a_period_and_not_once_a_worker():
+    async with Scene() as scene:
+        await scene.rise()
+        await scene.edit("NodeSet", "cpu", replicas=20)
+        await scene.settle()
+        slurm = scene.slurm()
+        slurm.slurmctld.start("cpu-[10-19]")
+        await scene.edit("NodeSet", "cpu", replicas=10)
+        await clock.sleep(20)
+        before = slurm.count("GET")
+        await clock.sleep(60)
+        assert slurm.count("GET") - before <= 2 * 60 / 5
+        assert len(workers(scene)) == 20
+
+
+async def test_a_pod_that_took_a_workers_place_meanwhile_is_not_deleted_for_it():
+    async with Scene() as scene:
+        await scene.rise()
+        slurm = scene.slurm()
+        slurm.slurmctld.update_nodes("root", ["cpu-1"], {"state": ["DRAIN"], "reason": "x"})
+        # cpu-0 is drained and cpu-1 deleted in one pass, and the first of them takes its time.
+        slurm.plan(Late(4), "POST")
+        await scene.edit("NodeSet", "cpu", replicas=0)
+        await clock.sleep(1)
+        await scene.remove(kinds.POD, "cpu-1")
+        await clock.sleep(2)
+        spec = {"nodeName": "elsewhere", "containers": [{"name": "x", "image": "y"}]}
+        meta = {"name": "cpu-1", "namespace": "default"}
+        await scene.make({"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": spec})
+        theirs = scene.pods()["cpu-1"]
+        await clock.sleep(60)
+        assert scene.pods()["cpu-1"] == theirs
+        assert "cpu-0" not in scene.pods()
