@@ -1,16 +1,18 @@
 """Keep slurmctld and its configuration as asked."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
+from ..decide.active import active
 from ..decide.conditions import Failed, Need, Wanted
 from ..decide.publish import Again, Candidate, Hold, Publish, Try, Verdict, publish
 from ..kube import kinds
-from ..kube.data import ConfigMap
 from ..kube.kinds import Kind
 from ..kube.objects import Key, Object, Resource, key_of
 from ..kube.pods import Pod
+from ..kubeapi.client import Ref
+from ..model.accounting import ManagedAccounting
 from ..model.cluster import Cluster
 from ..model.config import Scripts
 from ..model.controller import ExternalController, ManagedController
@@ -18,13 +20,14 @@ from ..model.part import Files
 from ..render import controller as render
 from ..render import nodeset as workers
 from ..render import trial
-from ..render.controller import Published
 from ..runtime import clock
 from ..runtime.apply import DIGEST, Rules, mark
 from ..runtime.controller import Done
 from ..slurm.conf import ConfError
+from ..slurmapi.errors import SlurmError
 from .passes import Asked, Hands, keys, soonest
-from .world import World
+from .published import LOST, SOURCES, Used, published
+from .slurms import Slurm
 
 RULES = Rules(
     prune=(
@@ -35,10 +38,11 @@ RULES = Rules(
         kinds.POD,  # those that try a configuration
     )
 )
+# How often Slurm is asked which of several slurmctlds serves.
+ACTIVE_AGAIN_S = 5.0
+SLURMDBD = "accounting_storage/slurmdbd"
 # What the pod that tries a configuration ends with.
 VERDICTS = {0: Verdict.GOOD, 1: Verdict.BAD}
-# In the published ConfigMap: whose files slurmctld has beside it.
-SOURCES = "shoal/config-sources"
 # What of a cluster is written; a kind of somebody else (ServiceMonitor) may not even exist.
 WRITTEN = frozenset(kind.kind for kind in RULES.prune)
 # The configuration and what reads it: left as they are where the one in use is not known.
@@ -53,6 +57,7 @@ class ControllerController:
     hands: Hands
     kind: Kind
     read: Callable[[Resource], Cluster]  # the dialect
+    slurm: Callable[[Cluster], Awaitable[Slurm | None]]
 
     async def reconcile(self, key: Key) -> Done:
         """Run one pass."""
@@ -67,7 +72,33 @@ class ControllerController:
         else:
             asked, again_s = self._asked(cluster, obj)
         done = await self.hands.bring_about(self.kind, obj, asked)
-        return soonest(done, Done(again_s))
+        return soonest(done, Done(again_s), await self._mark_active(cluster))
+
+    async def _mark_active(self, cluster: Cluster) -> Done:
+        """Have the Service lead to the slurmctld that serves, where there are several."""
+        controller = cluster.controller
+        if isinstance(controller, ExternalController) or not controller.many:
+            return Done()
+        label, pods = cluster.naming.labels.active, self.hands.world.pods(controller.part)
+        serving = active(pods, await self._answers(cluster), label)
+        store = self.hands.world.stores[kinds.POD]
+        for pod in pods:
+            name = pod.metadata.name
+            wanted = "true" if name == serving else None
+            if pod.metadata.labels.get(label) != wanted:
+                change = {"metadata": {"uid": pod.metadata.uid, "labels": {label: wanted}}}
+                where = Ref(kinds.POD, cluster.namespace, name)
+                store.put(await self.hands.client.patch(where, change, store.type))
+        return Done(ACTIVE_AGAIN_S)
+
+    async def _answers(self, cluster: Cluster) -> Mapping[str, bool] | None:
+        """Ask Slurm which slurmctlds answer, in its order; None: nobody says."""
+        slurm = await self.slurm(cluster)
+        try:
+            pings = await slurm.client.controller.ping() if slurm else ()
+        except SlurmError:
+            return None
+        return {ping.hostname: ping.up for ping in pings}
 
     def _asked(self, cluster: Cluster, obj: Resource) -> tuple[Asked, float | None]:
         try:
@@ -84,6 +115,8 @@ class ControllerController:
         self, cluster: Cluster, controller: ManagedController, obj: Resource
     ) -> tuple[Asked, float | None]:
         used, digest = published(self.hands.world, cluster), render.wanted(cluster).digest
+        if waits := self._accounting_starts(cluster, used):
+            return self._held(cluster, controller, used, waits), None
         where = (cluster.namespace, controller.names.workload)
         if used is LOST and self.hands.world.workload(kinds.STATEFUL_SET, where) is None:
             used = None  # nobody has read any yet
@@ -110,6 +143,36 @@ class ControllerController:
         )
         return asked, (verdict.after_s or None) if isinstance(verdict, Again) else None
 
+    def _accounting_starts(self, cluster: Cluster, used: Used | None) -> Failed | None:
+        """Wait for a slurmdbd that is new to the cluster.
+
+        A slurmctld that is told of it before it listens never registers there, and the records of
+        its jobs are lost.
+        """
+        accounting = cluster.accounting
+        if not used or used == LOST or not isinstance(accounting, ManagedAccounting):
+            return None
+        if SLURMDBD in used.files.get("slurm.conf", ""):
+            return None
+        where = (accounting.part.namespace, accounting.name)
+        workload = self.hands.world.workload(kinds.STATEFUL_SET, where)
+        if workload is not None and workload.settled:
+            return None
+        words = f"spec.accountingRef: Accounting {accounting.part.name} is not ready yet"
+        return Failed("AccountingStarting", f"{words}; the configuration in use stays until then")
+
+    def _held(
+        self, cluster: Cluster, controller: ManagedController, used: Used | None, why: Failed
+    ) -> Asked:
+        return Asked(
+            [*_all(cluster, used)],
+            RULES,
+            Wanted(keys(cluster.keys), pods=controller.replicas),
+            controller.part,
+            (kinds.STATEFUL_SET, (cluster.namespace, controller.names.workload)),
+            verdicts=(why,),
+        )
+
     def _tried(self, check: Object) -> tuple[Verdict, str, float]:
         """Return what became of a trial, in words too, and how long ago it began."""
         pod: Pod | None = self.hands.world.get(kinds.POD, key_of(check))
@@ -121,32 +184,6 @@ class ControllerController:
         began = pod.metadata.creation_timestamp
         ago = clock.now() - datetime.fromisoformat(began) if began else timedelta.max
         return *_verdict(pod), ago.total_seconds()
-
-
-@dataclass(frozen=True)
-class Used(Published):
-    """The configuration in use, and the user's ConfigMaps that are in use beside it."""
-
-    sources: tuple[str, ...] | None = None  # None: nobody took note of them
-
-
-# It is not there; where slurmctld runs, it goes on with what it has read.
-LOST = Used({}, "")
-
-
-def published(world: World, cluster: Cluster) -> Used | None:
-    """Return the configuration in use, or LOST; None: what is there is somebody else's."""
-    found = cluster.controller
-    name = found.config if isinstance(found, ExternalController) else found.names.config
-    live: ConfigMap | None = world.get(kinds.CONFIG_MAP, (cluster.namespace, name))
-    if live is None or live.deleting:
-        return LOST
-    notes = live.metadata.annotations
-    if DIGEST not in notes:
-        return None
-    sources = tuple(filter(None, notes[SOURCES].split(","))) if SOURCES in notes else None
-    digest = notes.get(cluster.naming.digest(render.CONFIG_DIGEST), "")
-    return Used(live.data or {}, digest, sources)
 
 
 def _verdict(pod: Pod) -> tuple[Verdict, str]:

@@ -12,8 +12,8 @@ from ..model.rest import RestApi
 from ..render import rest as render
 from ..runtime.apply import Rules
 from ..runtime.controller import Done
-from .controller import LOST, published
 from .passes import Asked, Hands, keys, without_cluster
+from .published import LOST, published
 
 RULES = Rules(prune=(kinds.DEPLOYMENT, kinds.SERVICE))
 

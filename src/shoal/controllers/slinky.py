@@ -112,7 +112,7 @@ def controllers(hands: Hands, slurms: Slurms, settings: Settings) -> Sequence[Co
 
     # Each reads its own kind: the table mixes them, so their readers are not typed by kind here.
     reconcile: Mapping[Kind, Reconcile] = {
-        CONTROLLER: ControllerController(hands, CONTROLLER, reader.cluster).reconcile,  # type: ignore[arg-type]
+        CONTROLLER: ControllerController(hands, CONTROLLER, reader.cluster, slurm).reconcile,  # type: ignore[arg-type]
         ACCOUNTING: AccountingController(
             hands,
             ACCOUNTING,

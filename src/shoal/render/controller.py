@@ -176,11 +176,15 @@ def _inside(cluster: Cluster, controller: ManagedController, held: Published) ->
     sidecars = [pods.logfile(part, main, "slurmctld")]
     if controller.in_place:
         sidecars.insert(0, _reconfigure(part, main))
-    spec = {
+    spec: Object = {
         "securityContext": pods.restricted_pod(pods.SLURM),
         "terminationGracePeriodSeconds": GRACE_S,
         "affinity": pods.apart(part.selector),
     }
+    if address := slurm_conf.service_address(cluster):
+        # From here the Service leads back here, with another address as its sender: what slurmctld
+        # then sends to an srun in this pod would not arrive.
+        spec["hostAliases"] = [{"ip": "127.0.0.1", "hostnames": [address]}]
     return Inside(main, sidecars, _volumes(cluster, controller), spec, _digests(cluster, held))
 
 

@@ -89,6 +89,17 @@ def state_folder(cluster: Cluster) -> str:
     return f"/var/spool/slurmctld/{cluster.slurm_name}"
 
 
+def service_address(cluster: Cluster) -> str | None:
+    """Return the Service by which slurmctld is found; None: by the addresses of its pods."""
+    controller = cluster.controller
+    # Slurm asks there at SlurmctldPort, and only one that serves may answer.
+    if isinstance(controller, ExternalController) or controller.many:
+        return None
+    if controller.service.port != SLURMCTLD_PORT:
+        return None
+    return f"{controller.names.service}.{cluster.namespace}"
+
+
 def max_nodes(cluster: Cluster) -> int:
     """Return the size of slurmctld's table of nodes, which it makes once, at its start.
 
@@ -166,13 +177,12 @@ def _hosts(cluster: Cluster) -> Iterator[Setting]:
         case ExternalController(host, port):
             yield setting("SlurmctldHost", host, source="externalConfig.host")
             yield setting("SlurmctldPort", port)
-        case ManagedController() as controller:
-            for name, address in cluster.controllers:
-                yield setting("SlurmctldHost", f"{name}({address})")
+        case ManagedController():
+            for name, where in cluster.controllers:
+                yield setting("SlurmctldHost", f"{name}({where})")
             yield setting("SlurmctldPort", SLURMCTLD_PORT)
-            # Slurm asks there at SlurmctldPort, and only one that serves may answer.
-            if not controller.many and controller.service.port == SLURMCTLD_PORT:
-                yield setting("SlurmctldAddr", f"{controller.names.service}.{cluster.namespace}")
+            if address := service_address(cluster):
+                yield setting("SlurmctldAddr", address)
 
 
 def _logging(_: Cluster) -> list[Setting]:

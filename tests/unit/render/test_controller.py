@@ -330,3 +330,14 @@ def test_the_templates_marks_are_on_the_workload_and_its_pods():
     made = pods(part=part)
     for meta in (made["metadata"], made["spec"]["template"]["metadata"]):
         assert (meta["labels"]["team"], meta["annotations"]["note"]) == ("a", "b")
+
+
+def test_an_srun_in_slurmctlds_own_pod_does_not_go_round_by_the_service():
+    """Back from the Service it would have another sender, whom slurmctld cannot answer."""
+    aliases = spec_of(pods())["hostAliases"]
+    assert aliases == [{"ip": "127.0.0.1", "hostnames": ["slurm-controller.research"]}]
+
+
+@pytest.mark.parametrize("changes", [HA, {"service": ServiceWishes(7817)}])
+def test_where_the_service_is_not_asked_its_name_leads_to_it(changes):
+    assert "hostAliases" not in spec_of(pods(**changes))
