@@ -13,9 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from shoal.kubeapi.access import Access, from_kubeconfig
-
 from .apis import Api, FakeOne, RealOne
+from .real import real
+
+__all__ = ["real"]  # the fixture
 
 NUMBERS = itertools.count(1)
 
@@ -46,12 +47,6 @@ def cluster() -> Iterator[Path]:
             yield state / "contract"
         finally:
             shoal("down", state=state)
-
-
-@pytest.fixture
-def real(cluster: Path) -> Access:
-    """Give the way to the real API server."""
-    return from_kubeconfig(cluster / "kubeconfig", {})
 
 
 @pytest.fixture(params=["fake", "real"])

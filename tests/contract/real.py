@@ -14,7 +14,7 @@ import pytest
 from shoal.kube import kinds
 from shoal.kube.kinds import Kind
 from shoal.kube.objects import Object, Resource
-from shoal.kubeapi.access import Access
+from shoal.kubeapi.access import Access, from_kubeconfig
 from shoal.kubeapi.client import Client, Ref, Which
 from shoal.kubeapi.errors import NotFoundError
 from shoal.runtime import clock
@@ -23,6 +23,12 @@ T = TypeVar("T")
 
 NAMES = itertools.count(1)
 PATIENCE_S = 60.0
+
+
+@pytest.fixture
+def real(cluster: Path) -> Access:
+    """Give the way to the real API server."""
+    return from_kubeconfig(cluster / "kubeconfig", {})
 
 
 async def served(client: Client, definition: Object) -> Object:
@@ -74,11 +80,13 @@ async def compacted(cluster: Path, revision: str) -> None:
         assert answer.status == 200, await answer.text()
 
 
-async def eventually(look: Callable[[], Awaitable[T]], good: Callable[[T], object]) -> T:
+async def eventually(
+    look: Callable[[], Awaitable[T]], good: Callable[[T], object], within_s: float = PATIENCE_S
+) -> T:
     """Look until it is good, and return what was seen then."""
-    deadline = clock.ticks() + PATIENCE_S
+    deadline = clock.ticks() + within_s
     while not good(seen := await look()):
         if clock.ticks() > deadline:
-            pytest.fail(f"waited {PATIENCE_S:g} s; seen last: {seen}")
+            pytest.fail(f"waited {within_s:g} s; seen last: {str(seen)[-2000:]}")
         await clock.sleep(0.1)
     return seen

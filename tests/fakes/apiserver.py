@@ -88,11 +88,15 @@ class FakeApi:
     _collecting: bool = False
 
     def __post_init__(self) -> None:
-        known = [*built_in(), *self.custom]
-        self._served = {(s.kind.group, s.kind.version, s.kind.plural): s for s in known}
+        self._served: dict[tuple[str, str, str], Served] = {}
+        self.serve(*built_in(), *self.custom)
         self.pages = lists.Pages(self.history)
 
     # -- for tests
+
+    def serve(self, *more: Served) -> None:
+        """Know more kinds from now on."""
+        self._served |= {(s.kind.group, s.kind.version, s.kind.plural): s for s in more}
 
     def objects(self, kind: kinds.Kind) -> list[Object]:
         """Return all objects of a kind, by name."""

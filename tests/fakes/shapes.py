@@ -128,7 +128,7 @@ _POD_FIELDS = (
 
 def built_in() -> list[Served]:
     """Return Kubernetes' own kinds."""
-    found = [kind for kind in vars(kinds).values() if isinstance(kind, Kind)]
+    found = kinds.KUBERNETES_OWN
     return [
         Served(
             kind,

@@ -28,7 +28,7 @@ from fakes.wire import FakeClient
 from shoal.controllers import rights, slinky
 from shoal.controllers.passes import Hands
 from shoal.controllers.slurms import Slurms
-from shoal.controllers.world import IN_BRIEF, World, stores
+from shoal.controllers.world import IN_BRIEF, OPTIONAL, World, stores
 from shoal.dialects.slinky.naming import NAMING
 from shoal.dialects.slinky.types import KINDS, REST_API
 from shoal.host.ssh_keys import host_keys
@@ -163,7 +163,7 @@ class Scene:
 
     def _setup(self) -> Setup:
         every = tuple(stores(slinky.OWN, slinky.references).values())
-        return Setup(every, self.namespaces, IN_BRIEF)
+        return Setup(every, self.namespaces, IN_BRIEF, OPTIONAL)
 
     def _controllers(
         self, client: Client, found: Mapping[Kind, Store[Any]]
@@ -251,6 +251,10 @@ class Scene:
     def written(self) -> int:
         """Return how much has been written, but for events and leases."""
         return sum(change.kind in WATCHED for change in self.api.history.log)
+
+    def serve(self, kind: Kind) -> None:
+        """Let somebody install a kind."""
+        self.api.serve(Served(kind))
 
     def objects(self, kind: Kind, namespace: str = SPACE) -> dict[str, Object]:
         """Return all objects of a kind by name."""

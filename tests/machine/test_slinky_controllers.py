@@ -46,3 +46,20 @@ async def test_slurmctld_hears_of_a_new_slurmdbd_only_when_that_listens():
         await scene.settle()
         assert "accounting_storage/slurmdbd" in scene.conf()
         assert scene.unready() == []
+
+
+MONITOR = {"enabled": True, "serviceMonitor": {"enabled": True}}
+
+
+async def test_a_monitor_comes_when_its_kind_does_and_goes_when_nobody_wants_it():
+    async with Scene() as scene:
+        await scene.rise()
+        await scene.edit("Controller", "slurm", metrics=MONITOR)
+        await scene.settle()
+        assert scene.unready() == []
+        scene.serve(kinds.SERVICE_MONITOR)
+        await clock.sleep(120)
+        assert list(scene.objects(kinds.SERVICE_MONITOR)) == ["slurm-controller"]
+        await scene.edit("Controller", "slurm", metrics={"enabled": True, "serviceMonitor": None})
+        await scene.settle()
+        assert list(scene.objects(kinds.SERVICE_MONITOR)) == []

@@ -35,6 +35,7 @@ RULES = Rules(
         kinds.SERVICE,
         kinds.CONFIG_MAP,
         kinds.POD_DISRUPTION_BUDGET,
+        kinds.SERVICE_MONITOR,
         kinds.POD,  # those that try a configuration
     )
 )

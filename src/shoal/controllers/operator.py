@@ -25,7 +25,7 @@ from . import slinky, webhooks
 from .passes import Hands
 from .slurms import Slurms
 from .webhooks import Asking
-from .world import IN_BRIEF, World, stores
+from .world import IN_BRIEF, OPTIONAL, World, stores
 
 NAME = "slurm-operator"
 
@@ -80,7 +80,7 @@ async def run(options: Options) -> bool:
 
 def _setup(options: Options, made: Mapping[Kind, Store[Any]]) -> Setup:
     terms = Terms(options.namespace, NAME, options.identity) if options.lead else None
-    return Setup(tuple(made.values()), options.namespaces, IN_BRIEF, terms)
+    return Setup(tuple(made.values()), options.namespaces, IN_BRIEF, OPTIONAL, terms)
 
 
 def _services(options: Options, process: Process, world: World, free: Client) -> list[Service]:

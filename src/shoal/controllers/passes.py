@@ -22,7 +22,8 @@ from ..runtime.errors import TerminalError
 from ..runtime.status import report
 from .world import World
 
-# How soon to look whether an object of somebody else is still in our way: its end wakes nobody.
+# How soon to look whether an object of somebody else is still in our way, or whether a kind of
+# somebody else has come: neither wakes anybody.
 REFUSED_AGAIN_S = 60.0
 
 
@@ -53,7 +54,7 @@ class Hands:
         outcome = await self.applier.apply(kind.identity(obj), asked.objects, asked.rules)
         seen = self.seen(obj, asked, outcome)
         await self.report(kind, obj, asked, seen)
-        return Done(REFUSED_AGAIN_S if seen.refused else None)
+        return Done(REFUSED_AGAIN_S if seen.refused or outcome.unserved else None)
 
     def telling(self, kind: Kind, reconcile: Reconcile) -> Reconcile:
         """Return `reconcile` with its refusals told in the object's status too.

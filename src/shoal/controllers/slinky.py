@@ -153,6 +153,7 @@ MADE: Mapping[Kind, Sequence[Kind]] = {
         kinds.SERVICE,
         kinds.CONFIG_MAP,
         kinds.POD_DISRUPTION_BUDGET,
+        kinds.SERVICE_MONITOR,
         kinds.POD,
     ),
     ACCOUNTING: (kinds.STATEFUL_SET, kinds.SERVICE, kinds.SECRET),

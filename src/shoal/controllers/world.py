@@ -26,8 +26,11 @@ READ: Mapping[Kind, type[Resource]] = {
     kinds.SERVICE: Resource,
     kinds.POD_DISRUPTION_BUDGET: Resource,
     kinds.PERSISTENT_VOLUME_CLAIM: Resource,
+    kinds.SERVICE_MONITOR: Resource,
 }
 IN_BRIEF = frozenset(kind for kind, type_ in READ.items() if type_ is Resource)
+# Of somebody else, who may not be there.
+OPTIONAL = frozenset({kinds.SERVICE_MONITOR})
 REFERENCES = "references"
 PART = "part"
 # Both dialects tell the pods of their parts apart by these.

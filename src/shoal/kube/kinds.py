@@ -54,6 +54,8 @@ CONTROLLER_REVISION = Kind("apps", "v1", "ControllerRevision", "controllerrevisi
 JOB = Kind("batch", "v1", "Job", "jobs")
 CRON_JOB = Kind("batch", "v1", "CronJob", "cronjobs")
 POD_DISRUPTION_BUDGET = Kind("policy", "v1", "PodDisruptionBudget", "poddisruptionbudgets")
+# Of the Prometheus operator, which not every cluster has.
+SERVICE_MONITOR = Kind("monitoring.coreos.com", "v1", "ServiceMonitor", "servicemonitors")
 LEASE = Kind("coordination.k8s.io", "v1", "Lease", "leases")
 EVENT = Kind("events.k8s.io", "v1", "Event", "events")
 ENDPOINT_SLICE = Kind("discovery.k8s.io", "v1", "EndpointSlice", "endpointslices")
@@ -115,11 +117,15 @@ KUBERNETES_OWN = (
 )
 
 
+SOMEBODY_ELSES = (SERVICE_MONITOR,)
+
+
 class Kinds:
-    """The kinds that a process knows: Kubernetes' own, and those it is told of."""
+    """The kinds that a process knows: Kubernetes' own, some more, and those it is told of."""
 
     def __init__(self, *more: Kind) -> None:
-        self._by_name = {(k.api_version, k.kind): k for k in (*KUBERNETES_OWN, *more)}
+        known = (*KUBERNETES_OWN, *SOMEBODY_ELSES, *more)
+        self._by_name = {(k.api_version, k.kind): k for k in known}
 
     def of(self, obj: Object) -> Kind:
         """Return the kind of `obj`."""

@@ -48,6 +48,7 @@ class Outcome:
     written: int = 0
     deleted: int = 0
     refused: tuple[Refused, ...] = ()
+    unserved: int = 0  # left out, as the API server does not know their kind
 
 
 @dataclass(frozen=True)
@@ -90,10 +91,14 @@ class Applier:
         """
         wanted: set[tuple[Kind, Key]] = set()
         results: list[bool | Refused] = []
+        unserved: list[Kind] = []
 
         async def one(obj: Object) -> None:
             kind = self.kinds.of(obj)
             wanted.add((kind, key_of(obj)))
+            if kind in self.stores and not self.stores[kind].served:
+                unserved.append(kind)
+                return
             results.append(await self._one(kind, mark(obj, owner), owner, rules))
 
         await _each(desired, one)
@@ -101,7 +106,8 @@ class Applier:
         extra = list(self._unwanted(owner, wanted, rules.prune))
         await _each(extra, lambda found: self._delete(*found, owner))
         refused = tuple(result for result in results if isinstance(result, Refused))
-        return Outcome(sum(result is True for result in results), len(extra), refused)
+        written = sum(result is True for result in results)
+        return Outcome(written, len(extra), refused, len(unserved))
 
     async def _one(self, kind: Kind, obj: Object, owner: Object, rules: Rules) -> bool | Refused:
         store = self.stores.get(kind)

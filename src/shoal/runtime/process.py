@@ -38,6 +38,7 @@ class Setup:
     stores: Sequence[Store[Any]]
     namespaces: Sequence[str] = ()  # none: all
     metadata_only: frozenset[Kind] = frozenset()
+    optional: frozenset[Kind] = frozenset()  # that the API server need not know
     terms: Terms | None = None  # none: lead without a Lease
     grace_s: float = GRACE_S
 
@@ -106,7 +107,10 @@ class Process:
             for space in (self.setup.namespaces if store.kind.namespaced else ()) or ("",)
         ]
         synced = self._synced = Synced(len(wanted))
-        self.reflectors = [Reflector(store, which, synced.one) for store, which in wanted]
+        self.reflectors = [
+            Reflector(store, which, synced.one, optional=store.kind in self.setup.optional)
+            for store, which in wanted
+        ]
         return [asyncio.ensure_future(r.run(client)) for r in self.reflectors]
 
     async def _serve(self, free: Client, client: Client) -> bool:

@@ -8,7 +8,13 @@ import structlog
 
 from ..kube.objects import Key, Resource
 from ..kubeapi.client import Client, Which
-from ..kubeapi.errors import ApiError, GoneError, UnreachableError, UnreadableError
+from ..kubeapi.errors import (
+    ApiError,
+    GoneError,
+    NotFoundError,
+    UnreachableError,
+    UnreadableError,
+)
 from ..kubeapi.watch import SILENCE_S, Event, watch
 from . import clock
 from .store import Store
@@ -17,6 +23,7 @@ R = TypeVar("R", bound=Resource)
 
 FIRST_WAIT_S = 0.2
 LONGEST_WAIT_S = 30.0
+ABSENT_S = 30.0  # between two looks whether a kind is served by now
 STEP = 100
 HASTE_S = 1.0  # a watch that ends sooner is asked for anew only after a pause
 log = structlog.get_logger()
@@ -31,12 +38,15 @@ class Reflector(Generic[R]):
         which: Which,
         synced: Callable[[], None],
         silence_s: float = SILENCE_S,
+        *,
+        optional: bool = False,  # a kind that the API server need not know
     ) -> None:
         self.kind = which.kind
         self._store = store
         self._which = which
         self._synced = synced
         self._silence_s = silence_s
+        self._optional = optional
         self._version = ""
         self._seen_once = False
         self._wait_s = FIRST_WAIT_S
@@ -53,6 +63,9 @@ class Reflector(Generic[R]):
                     await self._list(client)
                 await self._watch(client)
                 ended: ApiError = UnreachableError("the watch ended as soon as it had begun")
+            except NotFoundError as error:
+                await (self._absent() if self._optional else self._pause(error))
+                continue
             except GoneError as gone:
                 log.info("history gone, listing anew", kind=self._which.kind.plural)
                 self._version, ended = "", gone
@@ -79,11 +92,23 @@ class Reflector(Generic[R]):
                     self._store.put(item)
         self._store.replace(found, self._which.namespace, int(version))
         self._version = version
+        self._store.served = True
+        self._listed()
+
+    def _listed(self) -> None:
         self.lists += 1
         self._well()
         if not self._seen_once:
             self._seen_once = True
             self._synced()
+
+    async def _absent(self) -> None:
+        """Take note that there is no such kind, and of nothing more until there is."""
+        self._store.served, self._version = False, ""
+        for obj in self._store:
+            self._store.remove(obj)
+        self._listed()
+        await clock.sleep(ABSENT_S)
 
     async def _watch(self, client: Client) -> None:
         events = watch(client, self._which, self._store.type, self._version, self._silence_s)

@@ -36,6 +36,7 @@ class Store(Generic[R]):
     ) -> None:
         self.kind = kind
         self.type = type_
+        self.served = True  # False: the API server does not know the kind
         self._objects: dict[Key, R] = {}
         self._of: dict[str, Index[R]] = {OWNER: owners, **(indexes or {})}
         self._indexes: dict[str, dict[str, dict[Key, None]]] = {name: {} for name in self._of}

@@ -15,7 +15,7 @@ from fakes.shapes import Served
 from fakes.wire import FakeClient
 from shoal.controllers import accounting, controller, login, nodeset, rest, rights, slinky
 from shoal.controllers.passes import Hands
-from shoal.controllers.world import IN_BRIEF, READ, World, stores
+from shoal.controllers.world import IN_BRIEF, OPTIONAL, READ, World, stores
 from shoal.dialects.slinky.types import CONTROLLER, KINDS, NODE_SET, TOKEN
 from shoal.kube import kinds
 from shoal.kube.kinds import Kinds
@@ -168,7 +168,7 @@ def started(network):
     terms = Terms("slinky", "slurm-operator", "me")
 
     def setup():
-        return Setup(tuple(found.values()), (), IN_BRIEF, terms)
+        return Setup(tuple(found.values()), (), IN_BRIEF, OPTIONAL, terms)
 
     return Process(network, setup, controllers).start()
 
