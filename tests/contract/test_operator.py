@@ -168,16 +168,20 @@ async def test_thousands_of_objects_are_pruned_exactly_and_nothing_else(sea, cou
     for obj in alike.values():
         await sea.client.create(CONFIG_MAP, obj, dict)
     rest = before | {"other"} | set(alike) | names("bigger", 50)
+
+    async def become(wanted: set[str]) -> None:
+        await eventually(
+            lambda: everything(sea), lambda found: found == wanted, within_s=count / 10
+        )
+
     async with operating(sea.access, sea.namespace) as noted:
         await sea.wish("big", replicas=count)
-        full = rest | names("big", count)
-        await eventually(lambda: everything(sea), lambda found: found == full)
+        await become(rest | names("big", count))
         noted.effects.clear()
         await sea.wish("big", replicas=3)
-        left = rest | names("big", 3)
-        await eventually(lambda: everything(sea), lambda found: found == left)
+        await become(rest | names("big", 3))
         assert len(noted.effects) == count - 3
         await sea.wish("big", replicas=0)
-        await eventually(lambda: everything(sea), lambda found: found == rest)
+        await become(rest)
     assert await everything(sea) == rest
     assert len(noted.effects) == count

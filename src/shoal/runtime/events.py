@@ -208,8 +208,10 @@ class Digest:
 
     def lost(self, gone: Repeat) -> Post:
         """Take note that an event is gone; return the one that takes its place."""
+        series = self._series.get((gone.topic, gone.note))
         self._forget((gone.topic, gone.note))
-        return Post(gone.topic, gone.note, gone.times)
+        # More of it may have come since.
+        return Post(gone.topic, gone.note, series.times if series else gone.times)
 
     def next_in(self, now: float) -> float | None:
         """Return the seconds until `take` has something to say without any news; None: never."""

@@ -66,14 +66,14 @@ def test_a_certificate_names_its_holder_group_names_and_addresses():
 
 
 @pytest.mark.parametrize(
-    ("client", "uses"),
+    ("more", "uses"),
     [
-        (False, [ExtendedKeyUsageOID.SERVER_AUTH]),
-        (True, [ExtendedKeyUsageOID.SERVER_AUTH, ExtendedKeyUsageOID.CLIENT_AUTH]),
+        ({}, [ExtendedKeyUsageOID.SERVER_AUTH]),
+        ({"client": True}, [ExtendedKeyUsageOID.SERVER_AUTH, ExtendedKeyUsageOID.CLIENT_AUTH]),
     ],
 )
-def test_only_who_calls_others_gets_a_certificate_to_call_with(client, uses):
-    made = issued(Holder("a", ["a"], client=client))
+def test_only_who_calls_others_gets_a_certificate_to_call_with(more, uses):
+    made = issued(Holder("a", ["a"], **more))
     assert list(extension(made, x509.ExtendedKeyUsage).value) == uses
     assert not extension(made, x509.BasicConstraints).value.ca
     assert not extension(made, x509.KeyUsage).value.key_cert_sign

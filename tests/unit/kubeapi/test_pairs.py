@@ -1,3 +1,4 @@
+import os
 import ssl
 import tempfile
 
@@ -16,6 +17,16 @@ def test_a_pair_is_loaded_where_no_file_can_be_written(monkeypatch, tmp_path):
     tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     load_pair(tls, pair.certificate, pair.key)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_pair_leaves_no_file_open():
+    pair, _ = pair_and_trust()
+    before = len(os.listdir("/proc/self/fd"))
+    for _ in range(3):
+        load_pair(ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), pair.certificate, pair.key)
+        with pytest.raises(ssl.SSLError):
+            load_pair(ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), b"", b"")
+    assert len(os.listdir("/proc/self/fd")) == before
 
 
 def test_a_certificate_with_the_key_of_another_is_refused():

@@ -94,6 +94,16 @@ def test_a_logger_made_before_the_set_up_obeys_it(written):
     assert lines(stream)[0]["msg"] == "leading"
 
 
+def test_a_logger_that_was_used_obeys_the_next_set_up(written):
+    log = structlog.get_logger()
+    first = written()
+    log.info("one")
+    second = written()
+    log.info("two")
+    assert [line["msg"] for line in lines(first)] == ["one"]
+    assert [line["msg"] for line in lines(second)] == ["two"]
+
+
 def test_who_says_nothing_about_logs_gets_ours_without_secrets(written, capsys):
     structlog.reset_defaults()
     logs.set_up_if_nobody_has()
