@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from .container import File
+from .space import HOSTNAME
 
 SLURM = 401  # the images' user `slurm`
 DATABASE = {
@@ -89,7 +90,10 @@ def _text(keys: Mapping[str, str]) -> str:
 def files_of(daemon: str, conf: Conf, keys: Keys, address: str) -> dict[str, File]:
     """Return what is mounted into the container of a daemon, by path."""
     owner = 0 if daemon == "slurmd" else SLURM
-    hosts = "127.0.0.1 localhost\n" + f"{address} slurmctld slurmdbd slurmrestd mariadb\n"
+    # Ours too: slurmctld 24.11 calls an srun back by the name of its host, and a job whose srun it
+    # does not find stays COMPLETING for a minute.
+    names = f"slurmctld slurmdbd slurmrestd mariadb {HOSTNAME}"
+    hosts = f"127.0.0.1 localhost\n{address} {names}\n"
     found = {
         "/etc/hosts": File(hosts, mode=0o644),
         # No resolver: names that are not in the file above are unknown at once.

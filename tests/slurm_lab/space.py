@@ -24,12 +24,13 @@ RANGE = IPv4Network("198.18.0.0/18")
 NAMESPACES = ("--mount", "--net", "--ipc", "--uts")
 PATIENCE_S = 10.0
 
+HOSTNAME = "slurm-lab"
 # As SIGCHLD is ignored, the kernel reaps what this first process adopts.
-FIRST = """
+FIRST = f"""
 set -e
 mount -t tmpfs -o mode=755 tmpfs /run
 ip link set lo up
-echo slurm-lab >/proc/sys/kernel/hostname
+echo {HOSTNAME} >/proc/sys/kernel/hostname
 trap '' CHLD
 exec sleep infinity
 """
