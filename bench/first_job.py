@@ -50,8 +50,8 @@ def one_run(place: Place) -> dict[str, float]:
     began = time.monotonic()
     place.apply(text)
     answered = until(lambda: place.runs(CONTROLLER, "sinfo"))
-    # Not in slurmctld's own pod: there an srun that had to wait is never called back, as its way
-    # to the Service and back hides its address.
+    # Not in slurmctld's own pod: there an srun that had to wait has hung. Probably its way to the
+    # Service and back hides its address, so that slurmctld calls back in vain.
     words = ("timeout", "20", "srun", "--nodes=2", "hostname")
     done = until(lambda: place.runs(WORKER, *words))
     deleted = time.monotonic()

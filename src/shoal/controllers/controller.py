@@ -44,8 +44,6 @@ ACTIVE_AGAIN_S = 5.0
 SLURMDBD = "accounting_storage/slurmdbd"
 # What the pod that tries a configuration ends with.
 VERDICTS = {0: Verdict.GOOD, 1: Verdict.BAD}
-# What of a cluster is written; a kind of somebody else (ServiceMonitor) may not even exist.
-WRITTEN = frozenset(kind.kind for kind in RULES.prune)
 # The configuration and what reads it: left as they are where the one in use is not known.
 READING = ("ConfigMap", "StatefulSet")
 KEEPING = Rules(prune=tuple(kind for kind in RULES.prune if kind.kind not in READING))
@@ -208,7 +206,7 @@ def _all(cluster: Cluster, held: Used | None = None) -> Iterator[Object]:
             meta = obj["metadata"]
             notes = {**meta.get("annotations", {}), SOURCES: sources}
             yield {**obj, "metadata": {**meta, "annotations": notes}}
-        elif obj["kind"] in WRITTEN:
+        else:
             yield obj
     if cluster.nodesets:
         yield from workers.shared(cluster)

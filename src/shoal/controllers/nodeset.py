@@ -18,6 +18,7 @@ from ..model.nodeset import NodeSet
 from ..render import nodeset as render
 from ..runtime.apply import Outcome, Rules, delete
 from ..runtime.controller import Done
+from ..slurm.reasons import Prefixes
 from .passes import Asked, Hands, keys, soonest, without_cluster
 from .slurms import Slurm
 
@@ -77,16 +78,19 @@ class NodeSetController:
         new = [action.number for action in plan if isinstance(action, CreateWorker)]
         pods = (render.pod(cluster, nodeset, number) for number in new)
         outcome = await self.hands.applier.apply(owner, pods, POSTED)
-        await self._drain([a for a in plan if isinstance(a, DrainWorker)], slurm)
+        prefixes = Prefixes(cluster.naming.reason_prefix)
+        await self._drain([a for a in plan if isinstance(a, DrainWorker)], slurm, prefixes)
         for action in plan:
             if isinstance(action, DeleteWorker):
                 await self._delete(action, nodeset)
         _tell(nodeset, plan)
         return outcome
 
-    async def _drain(self, actions: Sequence[DrainWorker], slurm: Slurm | None) -> None:
+    async def _drain(
+        self, actions: Sequence[DrainWorker], slurm: Slurm | None, prefixes: Prefixes
+    ) -> None:
         if actions and slurm is not None:
-            reason = f"slurm-operator: {actions[0].why}"
+            reason = prefixes.sign(actions[0].why)
             await slurm.client.nodes.drain([action.node for action in actions], reason)
 
     async def _delete(self, action: DeleteWorker, nodeset: NodeSet) -> None:
