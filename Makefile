@@ -10,6 +10,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 export UV_PYTHON_DOWNLOADS := never
 export UV_PROJECT_ENVIRONMENT := $(CURDIR)/$(VENV)
+# The tests start hundreds of processes; without bytecode each compiles every module anew.
+export PYTHONDONTWRITEBYTECODE :=
 # The tests call `shoal` by its name, as a user does.
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
@@ -23,6 +25,8 @@ SYNCED := $(VENV)/.synced-$(SYNC_KEY)
 UV_VERSION = $(shell sed -n '/^name = "uv"$$/{n;s/version = "\(.*\)"/\1/p}' uv.lock)
 
 FAST_TESTS := tests/test_house.py tests/test_docs.py tests/golden $(wildcard tests/unit)
+# How many processes share the tests that only compute.
+WORKERS ?= 2
 GO_SOURCES := $(wildcard src/shoal/local/go)
 # The Slurm of `make up`: 26.05, or SLURM=24.11.
 SLURM ?= 26.05
@@ -50,11 +54,11 @@ endif
 
 .PHONY: test-fast
 test-fast: $(SYNCED) ## Only the tests that need no cluster
-	@pytest -q -m 'not long' $(FAST_TESTS)
+	@pytest -q -m 'not long' -n $(WORKERS) $(FAST_TESTS)
 
 .PHONY: test
-test: lint ## All of `check` and every test, on a real cluster; needs root
-	@pytest -m "not long"
+test: lint ## All of `check` and every test, on real clusters; SUITES="local slinky" for some; needs root
+	@python tests/suites.py $(SUITES)
 
 .PHONY: test-long
 test-long: $(SYNCED) ## The longer proofs, those marked `long`; needs root
@@ -123,5 +127,5 @@ $(MADE):
 $(SYNCED): $(MADE)
 	@echo "Preparing $(VENV)"
 	@$(BIN)/pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
-	@$(BIN)/uv sync --frozen --quiet
+	@$(BIN)/uv sync --frozen --quiet --compile-bytecode
 	@rm -f $(VENV)/.synced-*; touch $@

@@ -21,12 +21,19 @@ ORDER = (
     "local",
 )
 TESTS = Path(__file__).parent
+# Who has one of these is on the large cluster.
+LARGE = {"t3", "operator"}
 
 
-def turn(item: pytest.Item) -> int:
-    """Return the place of a test's folder in ORDER; a folder that is not there comes last."""
+def turn(item: pytest.Item) -> tuple[int, bool]:
+    """Return the place of a test's folder in ORDER; a folder that is not there comes last.
+
+    Within it, tests on the large cluster come after those with clusters of their own: both at once
+    may be more nodes than a machine has inotify instances for.
+    """
     folder = item.path.relative_to(TESTS).parts[0]
-    return ORDER.index(folder) if folder in ORDER else len(ORDER)
+    place = ORDER.index(folder) if folder in ORDER else len(ORDER)
+    return place, not LARGE.isdisjoint(getattr(item, "fixturenames", ()))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -22,7 +22,7 @@ from shoal.runtime import clock
 T = TypeVar("T")
 
 NAMES = itertools.count(1)
-PATIENCE_S = 60.0
+PATIENCE_S = 120.0
 
 
 @pytest.fixture

@@ -24,7 +24,7 @@ from shoal.runtime.store import Store
 
 from .apis import CRD, PARENT
 from .fleet import names, operating, parent
-from .real import client_in_namespace, eventually, served
+from .real import PATIENCE_S, client_in_namespace, eventually, served
 
 
 class Chronicle:
@@ -171,7 +171,7 @@ async def test_thousands_of_objects_are_pruned_exactly_and_nothing_else(sea, cou
 
     async def become(wanted: set[str]) -> None:
         await eventually(
-            lambda: everything(sea), lambda found: found == wanted, within_s=count / 10
+            lambda: everything(sea), lambda found: found == wanted, max(PATIENCE_S, count / 10)
         )
 
     async with operating(sea.access, sea.namespace) as noted:

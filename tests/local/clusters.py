@@ -19,6 +19,8 @@ Object = dict[str, Any]
 
 # As long as anything here may take on a slow machine; what takes longer has failed.
 PATIENCE_S = 120
+# As long as the clusters of other suites may be in the way of one.
+CROWDED_S = 900
 # Before a command: run it as nobody. Python may lie in a folder that only root can open, so to look
 # is left to it.
 UNPRIVILEGED = (
@@ -96,6 +98,17 @@ class Local:
         """Run `shoal local COMMAND` on this cluster."""
         argv = self.words(command, *words)
         return run(*argv, env=self.environment, check=check, timeout_s=timeout_s)
+
+    def up(self, *options: str) -> None:
+        """Bring it up, as soon as the clusters beside it leave enough inotify instances."""
+        done = wait_for(
+            "inotify instances",
+            lambda: self.shoal("up", *options, check=False),
+            lambda seen: seen.code == 0 or "inotify instances left" not in seen.err,
+            CROWDED_S,
+        )
+        if done.code != 0:
+            pytest.fail(str(done))
 
     @cached_property
     def shell(self) -> Mapping[str, str]:

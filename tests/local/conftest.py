@@ -55,7 +55,7 @@ def environment() -> Iterator[Mapping[str, str]]:
 def t3(environment: Mapping[str, str]) -> Local:
     """Give the cluster of three nodes that all gentle tests share."""
     cluster = Local("t3", environment)
-    cluster.shoal("up", "--nodes=3")
+    cluster.up("--nodes=3")
     return cluster
 
 
@@ -127,7 +127,7 @@ def makers(environment: Mapping[str, str]) -> Iterator[Make]:
     def make(name: str, *options: str) -> Local:
         cluster = Local(name, environment)
         made.append(cluster)
-        cluster.shoal("up", *options)
+        cluster.up(*options)
         return cluster
 
     yield make

@@ -31,7 +31,7 @@ PLACES = [f"{kind} {series}" for kind in ("real", "fake") for series in (OLD, NE
 only_real = pytest.mark.parametrize("place", PLACES[:2], indirect=True)
 NEWEST = {OLD: 42, NEW: 45}
 WORKERS = ("w-0", "w-1")
-PATIENCE_S = 30.0
+PATIENCE_S = 120.0
 SLEEP: dict[str, Any] = {
     "name": "sleep",
     "script": "#!/bin/sh\nexec sleep 600\n",

@@ -45,6 +45,6 @@ async def test_squeue_tells_the_same_as_slurmrestd(slurm: Slurm, client: Client)
     wanted = await running_and_waiting(slurm)
     assert await told(ToolJobs(run)) == wanted
     listed, tools = await ListedJobs(client).holders(), await ToolJobs(run).holders()
-    assert {(job.start, job.limit) for job in tools.jobs} == {
-        (job.start, job.limit) for job in listed.jobs
+    assert {(job.start, job.limit, job.batch_host) for job in tools.jobs} == {
+        (job.start, job.limit, job.batch_host) for job in listed.jobs
     }
