@@ -195,34 +195,47 @@ async def cache(bench: Bench) -> None:
     herd = Herd(bench.bare, space, sizes.keys, sizes.herd // sizes.keys)
     await herd.grow(range(sizes.herd))
     small = [await sync(bench, space) for _ in range(sizes.repeats)]
-    cpu_s, rss, stall = median(small, "cpu_s"), median(small, "rss_bytes"), least(small, "own")
+    stalls = [await sync(bench, space, "--stalls") for _ in range(sizes.repeats)]
+    cpu_s, rss, stall = median(small, "cpu_s"), median(small, "rss_bytes"), least(stalls, "own")
     bench.note(sync_cpu_s=cpu_s, sync_rss_bytes=rss, sync_stall_s=stall)
     bench.row(title, f"{sizes.herd} pods: initial sync, CPU", f"{cpu_s:.2f} s", "≤ 1.0 s")
+    bench.row(title, "the same, wall", f"{median(small, 'wall_s'):.1f} s")
     bench.row(title, "memory then", mib(rss), "≤ 130 MB")
     bench.row(title, "longest stall, own CPU", f"{1000 * stall:.0f} ms", "≤ 60 ms")
-    bench.row(title, "longest stall, wall", f"{1000 * least(small, 'wall'):.0f} ms")
+    bench.row(title, "longest stall, wall", f"{1000 * least(stalls, 'stall'):.0f} ms")
     await backlog(bench, herd)
     await trickle(bench, herd)
     if sizes.large_herd > sizes.herd:
         await herd.grow(range(sizes.herd, sizes.large_herd))
-        large = [await sync(bench, space) for _ in range(sizes.repeats)]
-        grown = sizes.large_herd / sizes.herd
-        cpu = median(large, "cpu_s") / cpu_s / grown
-        memory = median(large, "rss_bytes") / rss / grown
-        bench.note(growth_cpu_ratio=cpu, growth_rss_ratio=memory)
-        bench.note(large_sync_cpu_s=median(large, "cpu_s"))
-        bench.note(large_sync_rss_bytes=median(large, "rss_bytes"))
-        label = f"{sizes.large_herd} pods"
-        bench.row(title, f"{label}: initial sync, CPU", f"{median(large, 'cpu_s'):.2f} s")
-        bench.row(title, f"{label}: memory", mib(median(large, "rss_bytes")))
-        bench.row(title, f"{label}: stall, own CPU", f"{1000 * least(large, 'own'):.0f} ms")
-        bench.row(title, "CPU, to linear growth", f"{cpu:.2f}", "≤ 1")
-        bench.row(title, "memory, to linear growth", f"{memory:.2f}", "≤ 1")
+        await large_cache(bench, space, cpu_s, rss)
 
 
-async def sync(bench: Bench, space: str) -> Told:
-    """Start on a herd, and see what the first list costs."""
-    async with subject(bench.kubeconfig, "--namespaces", space, "--stalls") as child:
+async def large_cache(bench: Bench, space: str, small_cpu_s: float, small_rss: float) -> None:
+    """Fill the large cache, and hold it against the small one."""
+    sizes, title = bench.sizes, "cache of pods of 9 KB"
+    large = [await sync(bench, space) for _ in range(sizes.repeats)]
+    stall = (await sync(bench, space, "--stalls"))["own"]
+    cpu_s, rss = median(large, "cpu_s"), median(large, "rss_bytes")
+    grown = sizes.large_herd / sizes.herd
+    cpu, memory = cpu_s / small_cpu_s / grown, rss / small_rss / grown
+    bench.note(growth_cpu_ratio=cpu, growth_rss_ratio=memory)
+    bench.note(large_sync_cpu_s=cpu_s, large_sync_rss_bytes=rss)
+    label = f"{sizes.large_herd} pods"
+    bench.row(title, f"{label}: initial sync, CPU", f"{cpu_s:.2f} s")
+    bench.row(title, f"{label}: the same, wall", f"{median(large, 'wall_s'):.1f} s")
+    bench.row(title, f"{label}: memory", mib(rss))
+    bench.row(title, f"{label}: stall, own CPU", f"{1000 * stall:.0f} ms")
+    bench.row(title, "CPU, to linear growth", f"{cpu:.2f}", "≤ 1")
+    bench.row(title, "memory, to linear growth", f"{memory:.2f}", "≤ 1")
+
+
+async def sync(bench: Bench, space: str, *more: str) -> Told:
+    """Start on a herd, and see what the first list costs.
+
+    Looking for stalls costs 1 % of a CPU, and the API server takes its time over a large herd: only
+    a process that does not look is asked for its CPU.
+    """
+    async with subject(bench.kubeconfig, "--namespaces", space, *more) as child:
         before = await child.until("started")
         after = await child.until("synced")
         # The stall of handing ten thousand objects to the controller belongs to it.
@@ -230,16 +243,32 @@ async def sync(bench: Bench, space: str) -> Told:
         looked = await child.look()
     return {
         "cpu_s": after["cpu_s"] - before["cpu_s"],
+        "wall_s": after["wall"] - before["wall"],
         "rss_bytes": looked["rss_bytes"],
         "own": looked["own_stall_s"],
-        "wall": looked["stall_s"],
+        "stall": looked["stall_s"],
     }
 
 
 async def backlog(bench: Bench, herd: Herd) -> None:
-    """Let events pile up while the process is frozen; then they come as fast as it takes them."""
+    """Let events pile up, once for the CPU they cost and once for the stalls."""
     rounds, size = 2, bench.sizes.herd
-    async with subject(bench.kubeconfig, "--namespaces", herd.space, "--stalls") as child:
+    plain = await piled_up(bench, herd, rounds)
+    own_s = (await piled_up(bench, herd, rounds, "--stalls"))["own"]
+    cpu_s = plain["cpu_s"] / plain["events"] * rounds * size
+    bench.note(events_cpu_s=cpu_s, events_stall_s=own_s, events=plain["events"])
+    title = f"{plain['events']} events that piled up, {herd.keys} keys"
+    bench.row(title, f"CPU for {rounds * size}", f"{cpu_s:.2f} s", "≤ 1.2 s")
+    bench.row(title, "the same, wall", f"{plain['wall_s']:.1f} s")
+    bench.row(title, "passes", f"{plain['passes']}")
+    bench.row(title, "longest stall, own CPU", f"{1000 * own_s:.0f} ms", "≤ 60 ms")
+    if plain["listed"]:
+        bench.row(title, "void", "the API server no longer had them, so they were listed")
+
+
+async def piled_up(bench: Bench, herd: Herd, rounds: int, *more: str) -> Told:
+    """Freeze the process while events pile up; then they come as fast as it takes them."""
+    async with subject(bench.kubeconfig, "--namespaces", herd.space, *more) as child:
         await child.until("leading")
         await asyncio.sleep(3)
         before = await child.look()
@@ -247,17 +276,18 @@ async def backlog(bench: Bench, herd: Herd) -> None:
         deadline = time.monotonic() + HISTORY_S
         shares = [await herd.stir(deadline - time.monotonic()) for _ in range(rounds)]
         child.thaw()
-        count = round(size * sum(shares))
+        thawed = time.monotonic()
+        count = round(bench.sizes.herd * sum(shares))
         after = await child.seen("changes", before["changes"] + count)
         lists = (await child.look())["requests"]["list pods"]
-    cpu_s = (after["cpu_s"] - before["cpu_s"]) / count * rounds * size
-    bench.note(events_cpu_s=cpu_s, events_stall_s=after["own_stall_s"], events=count)
-    title = f"{count} events that piled up, {herd.keys} keys"
-    bench.row(title, f"CPU for {rounds * size}", f"{cpu_s:.2f} s", "≤ 1.2 s")
-    bench.row(title, "passes", f"{after['passes'] - before['passes']}")
-    bench.row(title, "longest stall, own CPU", f"{1000 * after['own_stall_s']:.0f} ms", "≤ 60 ms")
-    if lists > before["requests"]["list pods"]:
-        bench.row(title, "void", "the API server no longer had them, so they were listed")
+    return {
+        "events": count,
+        "cpu_s": after["cpu_s"] - before["cpu_s"],
+        "wall_s": after["wall"] - thawed,
+        "passes": after["passes"] - before["passes"],
+        "own": after["own_stall_s"],
+        "listed": lists > before["requests"]["list pods"],
+    }
 
 
 async def bulk(bench: Bench) -> None:

@@ -8,7 +8,7 @@ needs one of these says so by an admission function.
 import asyncio
 import re
 import uuid
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -74,6 +74,13 @@ class Review:
 
 
 Admission = Callable[[Review], Object | None]
+# What a command does: the pod's key, the container, the words; exit code, stdout, stderr.
+Program = Callable[[Key, str, tuple[str, ...]], Awaitable[tuple[int, str, str]]]
+
+
+async def no_program(_key: Key, _container: str, words: tuple[str, ...]) -> tuple[int, str, str]:
+    """Refuse: a test that runs commands says what they do."""
+    raise Refusal(500, "InternalError", f"exec: {words[0]!r}: not in the fake")
 
 
 @dataclass
@@ -85,6 +92,7 @@ class FakeApi:
     admission: list[Admission] = field(default_factory=list)
     history: History = field(default_factory=History)
     requests: list[str] = field(default_factory=list)  # "verb resource", in order
+    program: Program = no_program  # what commands in pods do
     _collecting: bool = False
 
     def __post_init__(self) -> None:

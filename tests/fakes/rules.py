@@ -96,6 +96,7 @@ RULES: dict[Kind, tuple[Rule, ...]] = {
     kinds.SERVICE: (_cluster_ip,),
     kinds.SECRET: (_frozen, _immutable("type")),
     kinds.CONFIG_MAP: (_frozen,),
+    kinds.CONTROLLER_REVISION: (_immutable("data"),),
 }
 
 

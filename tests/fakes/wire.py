@@ -1,15 +1,20 @@
 """Our client on the fake API server: everything but the sockets is the real one."""
 
 from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, Self
+from urllib.parse import urlsplit
 
 import aiohttp
 import msgspec
 
-from shoal.kube.objects import Object
+from shoal.kube.objects import Key, Object
+from shoal.kubeapi import exec as commands
+from shoal.kubeapi import lines
 from shoal.kubeapi.access import Access, Fixed
 from shoal.kubeapi.client import Client, Observe, Request, Through, directly, unobserved
+from shoal.kubeapi.errors import refusal
 
 from . import watching
 from .apiserver import Call
@@ -88,6 +93,30 @@ class FakeClient(Client):
             return refusal_answer(refused)
         return Answer(code, msgspec.json.encode(body), headers={})
 
+    @asynccontextmanager
+    async def _dial(
+        self, wanted: lines.Wanted, _headers: Mapping[str, str]
+    ) -> AsyncIterator[AsyncIterator[aiohttp.WSMessage]]:
+        path = urlsplit(wanted.url).path
+        request = Request("GET", path, {}, verb="exec", plural="pods")
+        answer = await self._open(request, aiohttp.ClientTimeout(total=lines.ANSWER_S))
+        if answer.status != 200:
+            raise refusal(wanted.call, answer.status, answer.body)
+        self.may_send()
+        meta = msgspec.json.decode(answer.body)["metadata"]
+        yield self._said((meta["namespace"], meta["name"]), wanted.query)
+
+    async def _said(self, key: Key, query: lines.Pairs) -> AsyncIterator[aiohttp.WSMessage]:
+        words = tuple(value for name, value in query if name == "command")
+        try:
+            code, out, err = await self.network.api.program(key, dict(query)["container"], words)
+        except Refusal as refused:
+            yield _frame(commands.STATUS, msgspec.json.encode(refused.body()))
+            return
+        yield _frame(commands.STDOUT, out.encode())
+        yield _frame(commands.STDERR, err.encode())
+        yield _frame(commands.STATUS, msgspec.json.encode(ended(code)))
+
     async def _watch(self, call: Call, limits: aiohttp.ClientTimeout) -> Answer:
         network = self.network
         if network.down:
@@ -99,6 +128,23 @@ class FakeClient(Client):
                 yield _line(event)
 
         return Answer(200, stream=lines(), headers={})
+
+
+def ended(code: int) -> Object:
+    """Return how the API server says that a command ended with `code`."""
+    if code == 0:
+        return {"metadata": {}, "status": "Success"}
+    return {
+        "metadata": {},
+        "status": "Failure",
+        "message": f"command terminated with non-zero exit code: exit status {code}",
+        "reason": "NonZeroExitCode",
+        "details": {"causes": [{"reason": "ExitCode", "message": str(code)}]},
+    }
+
+
+def _frame(channel: int, said: bytes) -> aiohttp.WSMessage:
+    return aiohttp.WSMessage(aiohttp.WSMsgType.BINARY, bytes([channel]) + said, None)
 
 
 def refusal_answer(refused: Refusal) -> Answer:

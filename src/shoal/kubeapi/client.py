@@ -7,17 +7,19 @@ refuse or fake each effect. Reads do not.
 import asyncio
 import random
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Generic, Self, TypeVar
 
 import aiohttp
 import msgspec
-from aiohttp.abc import AbstractStreamWriter
 
 from ..kube.kinds import Kind
 from ..kube.objects import Object, Resource, key_of
+from . import lines
 from .access import Access
+from .body import Body
 from .errors import (
     BusyError,
     ServerError,
@@ -26,6 +28,7 @@ from .errors import (
     UnreadableError,
     refusal,
 )
+from .lumps import Lumps
 
 R = TypeVar("R", bound=Resource)
 T = TypeVar("T")
@@ -251,10 +254,13 @@ class Client:
                 code = answer.status
                 if answer.status != 200:
                     raise refusal(str(request), answer.status, await answer.read())
+                lumps = Lumps(answer.connection.transport if answer.connection else None)
                 try:
                     async for chunk in answer.content.iter_any():
+                        lumps.came()
                         yield chunk
                 finally:
+                    lumps.end()
                     _abort(answer)
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             raise UnreachableError(f"{request}: {self._words(error)}") from error
@@ -350,6 +356,31 @@ class Client:
 
     # -- the wire
 
+    @asynccontextmanager
+    async def line(
+        self, request: Request, query: lines.Pairs, protocols: Sequence[str]
+    ) -> AsyncIterator[lines.Socket]:
+        """Give a line on which both sides talk; whoever opens it has passed the gate."""
+        code, began = 0, asyncio.get_running_loop().time()
+        headers = await self.access.credentials.headers()
+        wanted = lines.Wanted(str(request), self.access.server + request.path, query, protocols)
+        try:
+            async with self._dial(wanted, headers) as socket:
+                code = 101
+                yield socket
+        except (aiohttp.ClientError, TimeoutError, OSError) as error:
+            self.may_send()  # what held it back says more than the line that it broke
+            raise UnreachableError(f"{request}: {self._words(error)}") from error
+        finally:
+            took = asyncio.get_running_loop().time() - began
+            self._observe(request.verb, request.plural, code, took)
+
+    def _dial(
+        self, wanted: lines.Wanted, headers: Mapping[str, str]
+    ) -> AbstractAsyncContextManager[lines.Socket]:
+        assert self._session is not None, "the client is used before `async with`"
+        return lines.dialled(self._session, wanted, headers, self.may_send)
+
     async def _write(self, request: Request, type_: type[T]) -> T:
         answer = await self._through(str(request), lambda: self._send(request))
         return _decode(request, answer, msgspec.json.Decoder(type_))
@@ -425,7 +456,7 @@ class Client:
         body = None
         if request.body is not None:
             headers["Content-Type"] = request.content_type
-            body = _Body(request.body, self.may_send)
+            body = Body(request.body, self.may_send)
         return await self._session.request(
             request.method,
             self.access.server + request.path,
@@ -434,20 +465,6 @@ class Client:
             headers=headers,
             timeout=limits,
         )
-
-
-class _Body(aiohttp.BytesPayload):
-    """A body that asks once more whether it may, right before it leaves."""
-
-    def __init__(self, content: bytes, may_send: Callable[[], None]) -> None:
-        super().__init__(content)
-        self._may_send = may_send
-
-    async def write_with_length(
-        self, writer: AbstractStreamWriter, content_length: int | None
-    ) -> None:
-        self._may_send()
-        await super().write_with_length(writer, content_length)
 
 
 def _abort(answer: aiohttp.ClientResponse) -> None:

@@ -60,6 +60,8 @@ class Job:
     comment: str = ""
     output: str = ""
     restarts: int = 0
+    batch: bool = True  # it has a script
+    requeueable: bool = True
 
     @property
     def holds(self) -> bool:
@@ -81,6 +83,7 @@ class Job:
             "array_job_id": number(self.array_job_id),
             "array_task_id": number(self.array_task_id),
             "array_task_string": "",
+            "batch_flag": self.batch,
             "batch_host": self.nodes[0] if self.nodes else "",
             "comment": self.comment,
             "cpus": number(self.cpus),
@@ -94,7 +97,7 @@ class Job:
             "nodes": ",".join(self.nodes),
             "partition": self.partition,
             "qos": "normal",
-            "requeue": True,
+            "requeue": self.requeueable,
             "required_nodes": self.required,
             "restart_cnt": self.restarts,
             "standard_error": self.output,
