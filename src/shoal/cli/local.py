@@ -56,6 +56,11 @@ def local() -> None:
 @click.option(
     "--with", "extras", default="", help=f"What a control plane runs beside: {', '.join(EXTRAS)}."
 )
+@click.option(
+    "--audit",
+    is_flag=True,
+    help="Write every request to the API server into control-plane/audit.log.",
+)
 @click.option("--port", type=int, help="The API server's port (--control-plane-only).")
 @click.option(
     "--images", "wanted", default="none", show_default=True,
@@ -63,7 +68,7 @@ def local() -> None:
 )  # fmt: skip
 def up(  # noqa: PLR0913 - one argument for each option
     *, name: str, count: int | None, control_plane_only: bool, extras: str, port: int | None,
-    wanted: str,
+    audit: bool, wanted: str,
 ) -> None:  # fmt: skip
     """Make a cluster, or mend the one there is."""
     if unknown := sorted(set(_words(extras)) - set(EXTRAS)):
@@ -75,6 +80,7 @@ def up(  # noqa: PLR0913 - one argument for each option
         extras=_words(extras),
         images=image_builds.named(_words(wanted)),
         port=port,
+        audited=audit,
     )
     api = ups.up(settings(), asked, progress(sys.stderr))
     click.echo(f"cluster {name} is up at {api.cluster.server}")

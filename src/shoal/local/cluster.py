@@ -49,6 +49,7 @@ class Cluster:
     folder: Path
     place: Place
     extras: tuple[str, ...] = ()
+    audited: bool = False  # every request to the API server is written down
 
     @property
     def server(self) -> str:
@@ -80,6 +81,11 @@ class Cluster:
         return self.folder / "control-plane"
 
     @property
+    def audit_log(self) -> Path:
+        """One line of JSON for each request to the API server, if it is audited."""
+        return self.control_plane / "audit.log"
+
+    @property
     def node_names(self) -> tuple[str, ...]:
         """The nodes' names, in order."""
         match self.place:
@@ -100,7 +106,12 @@ class Cluster:
     def save(self) -> None:
         """Remember this cluster."""
         shape = "networked" if self.networked else "loopback"
-        saved = {"name": self.name, "extras": self.extras, shape: asdict(self.place)}
+        saved = {
+            "name": self.name,
+            "extras": self.extras,
+            "audited": self.audited,
+            shape: asdict(self.place),
+        }
         files.write(self.folder / "cluster.json", json.dumps(saved, indent=2) + "\n")
 
 
@@ -115,7 +126,8 @@ def load(folder: Path) -> Cluster | None:
         place = Networked(**saved["networked"])
     else:
         place = Loopback(**saved["loopback"])
-    return Cluster(saved["name"], folder, place, tuple(saved["extras"]))
+    extras, audited = tuple(saved["extras"]), saved.get("audited", False)
+    return Cluster(saved["name"], folder, place, extras, audited)
 
 
 def every(state: Path) -> list[Cluster]:

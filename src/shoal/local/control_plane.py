@@ -25,9 +25,25 @@ USERS = (
 NODE_GRACE_S = 20
 # kwok renews its leases every quarter of this: well before the nodes are given up.
 KWOK_LEASE_S = 40
+# Left to itself it plays 4 pods at a time, and a scheduler leaves it behind.
+KWOK = """\
+apiVersion: config.kwok.x-k8s.io/v1alpha1
+kind: KwokConfiguration
+options:
+  podPlayStageParallelism: 32
+  nodePlayStageParallelism: 32
+"""
 # A control plane alone routes no Service; the range only has to be valid.
 LOOPBACK_SERVICES = "10.96.0.0/16"
 DOMAIN = "cluster.local"
+# Who did what to which object, and when; nothing of what is in it.
+AUDIT = """\
+apiVersion: audit.k8s.io/v1
+kind: Policy
+omitStages: [RequestReceived]
+rules: [{level: Metadata}]
+"""
+AUDIT_MB = 1_000_000  # where another log is begun, so: never
 # Without a controller manager nobody makes service accounts or lifts a new node's taint.
 UNMANAGED = "--disable-admission-plugins=ServiceAccount,TaintNodesByCondition"
 
@@ -126,13 +142,25 @@ def kubeconfig_of(cluster: Cluster, user: str) -> Path:
 
 def config_files(cluster: Cluster) -> dict[Path, str]:
     """Return the configuration files that the programs read."""
-    return {
-        cluster.control_plane / "Corefile": corefile(cluster),
-        cluster.control_plane / "kube-proxy.yaml": proxy_config(
-            # A kube-proxy that is no Node waits 30 s before it writes its first rule.
-            cluster, "n0", kubeconfig_of(cluster, "proxy")
-        ),
-    } if cluster.networked else {}  # fmt: skip
+    found = {audit_policy(cluster): AUDIT} if cluster.audited else {}
+    if "kwok" in cluster.extras:
+        found[kwok_config(cluster)] = KWOK
+    if cluster.networked:
+        found[cluster.control_plane / "Corefile"] = corefile(cluster)
+        # A kube-proxy that is no Node waits 30 s before it writes its first rule.
+        proxy = proxy_config(cluster, "n0", kubeconfig_of(cluster, "proxy"))
+        found[cluster.control_plane / "kube-proxy.yaml"] = proxy
+    return found
+
+
+def audit_policy(cluster: Cluster) -> Path:
+    """Say where it is written what the API server writes down."""
+    return cluster.control_plane / "audit.yaml"
+
+
+def kwok_config(cluster: Cluster) -> Path:
+    """Say where kwok's configuration is."""
+    return cluster.control_plane / "kwok.yaml"
 
 
 def corefile(cluster: Cluster) -> str:
@@ -235,6 +263,15 @@ def _apiserver(cluster: Cluster) -> Sequence[str]:
         "--max-requests-inflight=2000",
         "--max-mutating-requests-inflight=1000",
         "--profiling=false",
+        *(_audit(cluster) if cluster.audited else ()),
+    )
+
+
+def _audit(cluster: Cluster) -> Sequence[str]:
+    return (
+        f"--audit-policy-file={audit_policy(cluster)}",
+        f"--audit-log-path={cluster.audit_log}",
+        f"--audit-log-maxsize={AUDIT_MB}",
     )
 
 
@@ -285,6 +322,7 @@ def _storage(cluster: Cluster) -> Sequence[str]:
 def _kwok(cluster: Cluster) -> Sequence[str]:
     return (
         f"--kubeconfig={kubeconfig_of(cluster, 'kwok')}",
+        f"--config={kwok_config(cluster)}",
         "--manage-nodes-with-annotation-selector=kwok.x-k8s.io/node=fake",
         # Without leases it writes nothing for ten minutes, and a controller manager would call its
         # nodes lost; where there is none, thousands of leases would be written for nobody.

@@ -46,6 +46,7 @@ class Wanted:
     extras: tuple[str, ...] = ()
     images: tuple[str, ...] = ()
     port: int | None = None
+    audited: bool = False
 
 
 def up(settings: Settings, wanted: Wanted, progress: Progress) -> Api:
@@ -126,7 +127,8 @@ def choose(settings: Settings, wanted: Wanted) -> Cluster:
         # Ports are chosen among a user's clusters, numbers among all of this machine.
         lock = lock_of(settings, ".places") if wanted.control_plane_only else claims.LOCK
         with locked(lock, lambda: None):
-            cluster = Cluster(wanted.name, folder, _place(settings, wanted), wanted.extras)
+            place = _place(settings, wanted)
+            cluster = Cluster(wanted.name, folder, place, wanted.extras, wanted.audited)
             # Saved under the lock: the next one to choose must see what is taken.
             cluster.save()
             return cluster
@@ -136,7 +138,8 @@ def choose(settings: Settings, wanted: Wanted) -> Cluster:
             f"`shoal local down --name {wanted.name}` first, or take another --name",
         )
     extras = tuple(dict.fromkeys((*existing.extras, *wanted.extras)))
-    existing = replace(existing, extras=extras)
+    audited = existing.audited or wanted.audited
+    existing = replace(existing, extras=extras, audited=audited)
     if wanted.nodes is None or not isinstance(existing.place, Networked):
         return existing
     if wanted.nodes < existing.place.nodes:

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -53,6 +54,16 @@ def test_rbac_and_node_authorization_are_on(cluster):
     assert "--authorization-mode=Node,RBAC" in started(cluster)["kube-apiserver"]
 
 
+@pytest.mark.parametrize("cluster", [WHOLE, ALONE], ids=["whole", "alone"])
+def test_requests_are_written_down_only_where_that_was_asked_for(cluster):
+    audited = replace(cluster, audited=True)
+    words = started(audited)["kube-apiserver"]
+    assert f"--audit-log-path={audited.audit_log}" in words
+    policy = next(word for word in words if word.startswith("--audit-policy-file="))
+    assert Path(policy.partition("=")[2]) in control_plane.config_files(audited)
+    assert not any("audit" in word for word in started(cluster)["kube-apiserver"])
+
+
 def test_service_accounts_are_demanded_only_where_somebody_makes_them():
     lax = "--disable-admission-plugins=ServiceAccount,TaintNodesByCondition"
     managed = Cluster("b", Path("/s/b"), ALONE.place, ("controller-manager",))
@@ -82,6 +93,12 @@ def test_dns_knows_the_cluster_and_says_no_to_all_other_names():
 def test_kube_proxy_leaves_the_hosts_connection_table_alone():
     config = yaml.safe_load(control_plane.proxy_config(WHOLE, "n0", Path("/k")))
     assert config["conntrack"] == {"maxPerCore": 0, "min": 0}
+
+
+def test_kwok_finds_the_configuration_that_it_is_told_of():
+    asked = Cluster("b", Path("/s/b"), ALONE.place, ("kwok",))
+    told = next(word for word in started(asked)["kwok"] if word.startswith("--config="))
+    assert Path(told.partition("=")[2]) in control_plane.config_files(asked)
 
 
 def lease_s(*extras):

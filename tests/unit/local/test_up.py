@@ -62,6 +62,11 @@ def test_a_cluster_that_exists_stays_as_it_is_and_learns_what_is_new(settings):
     assert again.extras == ("scheduler",)
 
 
+def test_a_cluster_whose_requests_are_written_down_stays_so(settings):
+    choose(settings, Wanted("a", control_plane_only=True, audited=True))
+    assert choose(settings, Wanted("a", control_plane_only=True)).audited
+
+
 def test_a_cluster_grows_and_never_shrinks(settings):
     Cluster("a", settings.state / "a", Networked(0, 2)).save()
     assert choose(settings, Wanted("a", nodes=3)).node_names == ("n0", "n1", "n2")
