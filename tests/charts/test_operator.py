@@ -12,7 +12,9 @@ ALL_OF_IT = {
         "slurmImages": {"registry": "docker.io/shoal", "tag": "24.11"},
         "metricsSecure": True,
         "serviceMonitor": {"enabled": True},
+        "profile": True,
     },
+    "propagatedNodeConditions": ["GpuUnhealthy", "DiskPressure"],
     "networkPolicy": {"enabled": True},
 }
 SETS = {
@@ -45,6 +47,8 @@ def test_the_operator_gets_what_the_values_say(helm):
     assert told["metrics_secure"]
     assert told["leader_elect"]
     assert told["nodeset_workers"] == 4
+    assert told["propagated_node_conditions"] == "GpuUnhealthy,DiskPressure"
+    assert (told["profile"], told["profile_addr"]) == (True, "localhost:6060")
 
 
 def test_names_are_those_that_users_know(helm):

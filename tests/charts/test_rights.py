@@ -9,6 +9,10 @@ WITHOUT_WEBHOOKS = {**NAMESPACED, "webhook": {"enabled": False}}
 CLUSTER_WIDE = ("ClusterRole", "ClusterRoleBinding", "ValidatingWebhookConfiguration")
 
 
+# What belongs to no namespace is seen wherever Slurm clusters are, if anything of it is.
+SEEN = [("", "slurm-operator-everywhere")] if rights.everywhere() else []
+
+
 def written(part):
     return [rule.write() for rule in rights.PARTS[part]()]
 
@@ -27,6 +31,7 @@ def granted(release):
 def test_by_default_it_looks_after_all_namespaces(helm):
     release = helm.render()
     assert granted(release) == [
+        *SEEN,
         ("", "slurm-operator-watched"),
         ("", "slurm-operator-webhooks"),
         ("slinky", "slurm-operator-home"),
@@ -44,6 +49,7 @@ def test_a_role_has_the_rules_that_the_code_declares(helm, kind, part):
 def test_with_namespaces_it_has_rights_there_and_at_home_and_nowhere_else(helm):
     release = helm.render(NAMESPACED)
     assert granted(release) == [
+        *SEEN,
         ("", "slurm-operator-webhooks"),
         ("a", "slurm-operator-watched"),
         ("b", "slurm-operator-watched"),
@@ -54,10 +60,19 @@ def test_with_namespaces_it_has_rights_there_and_at_home_and_nowhere_else(helm):
             assert role["rules"] == written("watched")
 
 
-def test_with_namespaces_and_without_webhooks_nothing_is_cluster_wide(helm):
+def test_with_namespaces_and_without_webhooks_nothing_is_cluster_wide_but_to_see_nodes(helm):
     release = helm.render(WITHOUT_WEBHOOKS)
-    assert not [kind for kind in CLUSTER_WIDE if release.every(kind)]
+    assert [row for row in granted(release) if not row[0]] == SEEN
+    for role in release.every("ClusterRole"):
+        assert role["rules"] == written("everywhere")
+        assert {verb for rule in role["rules"] for verb in rule["verbs"]} == set(rights.SEE)
     assert len(release.every("Role")) == 3
+
+
+def test_somebody_else_may_let_it_see_nodes_and_then_nothing_is_cluster_wide(helm):
+    values = {**WITHOUT_WEBHOOKS, "operator": {"namespaces": "a", "clusterRole": False}}
+    release = helm.render(values)
+    assert not [kind for kind in CLUSTER_WIDE if release.every(kind)]
 
 
 def test_a_star_means_all_namespaces(helm):
@@ -110,7 +125,7 @@ def test_an_account_that_somebody_else_makes_is_the_one_that_is_bound(helm):
     account = {"create": False, "name": "slurm-operator"}
     release = helm.render({"operator": {"serviceAccount": account}})
     assert not release.every("ServiceAccount")
-    assert len(granted(release)) == 3
+    assert len(granted(release)) == 3 + len(SEEN)
 
 
 def test_releases_of_two_namespaces_do_not_meet_in_the_names_of_cluster_wide_roles(helm):

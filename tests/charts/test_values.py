@@ -49,6 +49,8 @@ TYPOS = [
     ("webhook: {validating: {failurePolicy: Sometimes}}", "/webhook/validating/failurePolicy"),
     ("webhook: {timeoutSeconds: 31}", "/webhook/timeoutSeconds"),
     ("certManager: {secretname: x}", "secretname"),
+    ("propagatedNodeConditions: ['a,b']", "/propagatedNodeConditions/0"),
+    ("webhook: {configuration: ''}", "/webhook/configuration"),
 ]
 
 

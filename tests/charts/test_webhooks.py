@@ -46,6 +46,17 @@ def test_whom_to_trust_is_filled_in_by_the_operator_everywhere(helm):
         assert not [key for key in annotations if key.startswith(trust.CERT_MANAGER)]
 
 
+def test_another_name_of_the_configurations_is_the_one_that_the_operator_may_fill_in(helm):
+    release = helm.render({"webhook": {"podsBinding": True, "configuration": "ours"}})
+    assert {release.one(kind)["metadata"]["name"] for kind in CONFIGURATIONS} == {"ours"}
+    assert "--webhook-configuration=ours" in release.container["args"]
+    rules = release.one("ClusterRole", "slurm-operator-webhooks")["rules"]
+    named = {rule["resources"][0]: rule["resourceNames"] for rule in rules}
+    assert named["validatingwebhookconfigurations"] == ["ours"]
+    assert named["mutatingwebhookconfigurations"] == ["ours"]
+    assert "slurm-operator" not in named["customresourcedefinitions"]
+
+
 def test_pods_are_scheduled_without_asking_unless_the_user_wants_it(helm):
     assert not helm.render().every("MutatingWebhookConfiguration")
     (hook,) = helm.render(EVERYTHING).one("MutatingWebhookConfiguration")["webhooks"]
@@ -137,6 +148,45 @@ def test_cert_manager_makes_it_for_the_names_by_which_the_api_server_calls(helm)
     made = release.one("Certificate", "slurm-operator-webhook-ca")["spec"]
     assert made["dnsNames"][0] == "slurm-operator-webhook.slinky.svc"
     mounted(release, made["secretName"])
+
+
+# What cert-manager.io/v1 calls the fields that we use, and what they hold.
+FIELDS = {
+    "Issuer": {"selfSigned": dict, "ca": dict},
+    "Certificate": {
+        "secretName": str,
+        "issuerRef": dict,
+        "dnsNames": list,
+        "commonName": str,
+        "isCA": bool,
+        "duration": str,
+        "renewBefore": str,
+    },
+}
+NAMES = {"nameOverride": "n" * 55}  # the longest that is not cut
+
+
+@pytest.mark.parametrize("values", [{}, NAMES], ids=["usual names", "long names"])
+@pytest.mark.parametrize("kind", FIELDS)
+def test_cert_manager_knows_every_field_that_it_is_given(helm, kind, values):
+    found = helm.render({"certManager": {"enabled": True}, **values}).every(kind)
+    assert len(found) == 2
+    for obj in found:
+        assert obj["apiVersion"] == "cert-manager.io/v1"
+        assert {key: type(value) for key, value in obj["spec"].items()}.items() <= FIELDS[
+            kind
+        ].items()
+        # A longer one is no name of a subject (RFC 5280, ub-common-name).
+        assert len(obj["spec"].get("commonName", "")) <= 64
+
+
+def test_an_authority_signs_the_certificate_and_itself_is_signed_by_nobody_else(helm):
+    release = helm.render({"certManager": {"enabled": True}})
+    serving = release.one("Certificate", "slurm-operator-webhook-ca")["spec"]
+    issuer = release.one("Issuer", serving["issuerRef"]["name"])["spec"]
+    (root,) = (c["spec"] for c in release.every("Certificate") if c["spec"].get("isCA"))
+    assert issuer == {"ca": {"secretName": root["secretName"]}}
+    assert release.one("Issuer", root["issuerRef"]["name"])["spec"] == {"selfSigned": {}}
 
 
 def test_a_certificate_of_the_users_is_mounted(helm):

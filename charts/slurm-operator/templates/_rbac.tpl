@@ -6,7 +6,11 @@ installation doesn't touch.
 {{- $secret := .root.Values.certManager.secretName }}
 {{- $text := .root.Files.Get (printf "files/rbac/%s.yaml" .part) | replace "slurm-operator-webhook-ca" $secret }}
 {{- $kept := list }}
+{{- $named := list "validatingwebhookconfigurations" "mutatingwebhookconfigurations" }}
 {{- range (fromYaml $text).rules }}
+{{- if has (first (.resources | default (list ""))) $named }}
+{{- $_ := set . "resourceNames" (list $.root.Values.webhook.configuration) }}
+{{- end }}
 {{- if not (has (first (.resources | default (list ""))) ($.without | default list)) }}
 {{- $kept = append $kept . }}
 {{- end }}

@@ -13,8 +13,8 @@ from typing import Any
 
 import click
 
-from ..controllers import slinky
-from ..controllers.operator import Options, Webhooks, run
+from ..controllers.operator import NAME, Options, Webhooks, run
+from ..controllers.slinky_reader import Settings
 from ..dialects.slinky.types import KINDS
 from ..kubeapi.access import Access, AccessError, from_kubeconfig, in_cluster
 from ..runtime.logs import set_up, style
@@ -63,6 +63,18 @@ FLAGS: tuple[tuple[tuple[str, ...], str | None, Any, str], ...] = (
         "slurm-operator-webhook-ca",
         "The Secret with the webhooks' certificate, which we make and renew.",
     ),
+    (
+        ("--webhook-namespace",),
+        None,
+        "",
+        "The namespace of that Service; by default the one that the operator runs in.",
+    ),
+    (
+        ("--webhook-configuration",),
+        None,
+        NAME,
+        "The name of the webhook configurations, in which we fill in whom to trust.",
+    ),
     (("--cert-dir",), None, "", "A folder with a certificate that somebody else renews."),
     (
         ("--image-registry",),
@@ -80,6 +92,13 @@ FLAGS: tuple[tuple[tuple[str, ...], str | None, Any, str], ...] = (
     (("--log-level", "--zap-log-level"), None, "info", "debug, info, warn or error."),
     (("--log-format",), None, "json", "json or plain."),
     (
+        ("--propagated-node-conditions",),
+        None,
+        "",
+        "Conditions of nodes, parted by commas, that are the reason when a node is drained.",
+    ),
+    (("--profile-addr",), None, "localhost:6060", "Where profiles are served, if they are."),
+    (
         ("--max-concurrent-reconciles",),
         None,
         1,
@@ -95,7 +114,17 @@ SWITCHES: tuple[tuple[str, str | None, bool, str], ...] = (
         "Give numbers only to those whom the API server allows to have them.",
     ),
     ("--enable-webhooks/--no-enable-webhooks", "ENABLE_WEBHOOKS", True, "Serve webhooks."),
+    (
+        "--profile/--no-profile",
+        None,
+        False,
+        "Serve profiles, to whoever asks: where the time and the memory go, what is under way.",
+    ),
     ("--enable-http2/--no-enable-http2", None, False, "Known to both upstreams; no effect."),
+)
+# Flags with a number that users of an upstream operator know, and why they have no effect.
+IDLE: tuple[tuple[str, str], ...] = (
+    ("--slurmclient-workers", "No effect: a client of Slurm is opened when it is needed."),
 )
 
 
@@ -103,6 +132,8 @@ def flags() -> Decorated:
     """Add all flags to a command."""
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        for flag, words in reversed(IDLE):
+            command = click.option(flag, type=click.IntRange(min=1), help=words)(command)
         for kind in reversed(KINDS):
             flag, words = f"--{kind.plural[:-1]}-workers", f"The same, of {kind.kind} objects."
             command = click.option(flag, type=click.IntRange(min=1), help=words)(command)
@@ -146,10 +177,12 @@ def _options(given: Mapping[str, Any], environment: Mapping[str, str]) -> Option
         health=given["health_addr"],
         metrics=given["metrics_addr"],
         metrics_secure=given["metrics_secure"],
+        profile=given["profile_addr"] if given["profile"] else "0",
         webhooks=_webhooks(given),
-        settings=slinky.Settings(
+        settings=Settings(
             images=images(given["image_registry"], given["image_tag"]),
             domain=given["cluster_domain"] or domain(_resolver()),
+            shown=frozenset(_listed(given["propagated_node_conditions"])),
             workers={
                 kind: given[f"{kind.plural[:-1]}_workers"] or given["max_concurrent_reconciles"]
                 for kind in KINDS
@@ -167,12 +200,24 @@ def _access(kubeconfig: str, environment: Mapping[str, str]) -> Access:
 def _webhooks(given: Mapping[str, Any]) -> Webhooks:
     folder = Path(given["cert_dir"]) if given["cert_dir"] else None
     address = given["server_addr"] if given["enable_webhooks"] else "0"
-    return Webhooks(address, given["webhook_service"], given["webhook_secret"], folder)
+    return Webhooks(
+        address=address,
+        service=given["webhook_service"],
+        namespace=given["webhook_namespace"],
+        configuration=given["webhook_configuration"],
+        secret=given["webhook_secret"],
+        folder=folder,
+    )
 
 
 def _namespaces(text: str) -> tuple[str, ...]:
-    named = [word.strip() for word in text.split(",")]
-    return () if "*" in named else tuple(word for word in named if word)
+    named = _listed(text)
+    return () if "*" in named else named
+
+
+def _listed(text: str) -> tuple[str, ...]:
+    words = (word.strip() for word in text.split(","))
+    return tuple(dict.fromkeys(word for word in words if word))
 
 
 def _resolver() -> str:

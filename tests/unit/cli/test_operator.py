@@ -81,26 +81,48 @@ def test_no_flag_and_no_variable_is_there_twice():
     assert len(set(variables)) == len(variables)
 
 
-# What the manager of the other operator of slinky.slurm.net can be told. Those that are not here
-# yet name what they belong to.
+# What the manager of the other operator of slinky.slurm.net can be told.
 THEIRS = (
     "--enable-http2", "--health-addr", "--leader-elect", "--leader-elect-namespace",
     "--metrics-addr", "--metrics-secure", "--namespaces", "--accounting-workers",
     "--controller-workers", "--loginset-workers", "--nodeset-workers", "--restapi-workers",
-    "--token-workers", "--zap-log-level", "--server-addr",
+    "--token-workers", "--zap-log-level", "--server-addr", "--propagated-node-conditions",
+    "--slurmclient-workers", "--profile", "--profile-addr",
 )  # fmt: skip
-NOT_YET = {
-    "--propagated-node-conditions": "cordons are not carried from Kubernetes to Slurm yet",
-    "--slurmclient-workers": "there is no such controller: a client is opened when it is needed",
-    "--profile": "there is no profiler",
-    "--profile-addr": "there is no profiler",
-}
 
 
 def test_who_comes_from_the_other_operator_finds_its_flags():
     known = {flag for parameter in cli.operator.params for flag in parameter.opts}
     assert set(THEIRS) <= known
-    assert not set(NOT_YET) & known
+
+
+@pytest.mark.parametrize(("flag", "words"), cli.IDLE)
+def test_a_flag_without_effect_is_taken_and_says_so(runs, flag, words):
+    told = squeezed(runs("--help", kubeconfig=False).output)
+    assert squeezed(f"{flag} INTEGER RANGE {words}") in told
+    assert words.startswith("No effect: ")
+    assert runs.options(flag, "3").settings == runs.options().settings
+
+
+def test_conditions_of_nodes_are_a_list(runs):
+    assert runs.options().settings.shown == frozenset()
+    given = runs.options("--propagated-node-conditions", "GpuUnhealthy, DiskPressure,,")
+    assert given.settings.shown == {"GpuUnhealthy", "DiskPressure"}
+
+
+def test_profiles_are_served_on_this_machine_alone_and_only_when_asked_for(runs):
+    assert runs.options("--profile-addr", ":1").profile == "0"
+    assert runs.options("--profile").profile == "localhost:6060"
+    assert runs.options("--profile", "--profile-addr", ":1").profile == ":1"
+
+
+def test_where_webhooks_are_found_and_registered_can_be_said(runs):
+    usual = runs.options().webhooks
+    assert (usual.service, usual.namespace) == ("slurm-operator-webhook", "")
+    assert usual.configuration == "slurm-operator"
+    words = ("--webhook-service", "s", "--webhook-namespace", "n", "--webhook-configuration", "c")
+    given = runs.options(*words).webhooks
+    assert (given.service, given.namespace, given.configuration) == ("s", "n", "c")
 
 
 @pytest.mark.parametrize("flag", ["--health-addr", "--health-probe-bind-address"])

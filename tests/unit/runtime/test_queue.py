@@ -176,6 +176,65 @@ async def test_a_ready_key_is_not_lost_with_the_worker_that_never_took_it():
         assert (await queue.get())[0] == "a"
 
 
+# -- rest
+
+
+async def test_what_comes_for_a_key_that_rests_is_one_pass_when_its_rest_is_over():
+    queue = Queue()
+    queue.rest("a", 5)
+
+    async def nag():
+        for _ in range(40):
+            queue.add("a")
+            await clock.sleep(0.1)
+
+    nagging = asyncio.create_task(nag())
+    assert await taken(queue) == [(5, "a")]
+    await nagging
+
+
+async def test_its_user_wakes_a_key_that_rests():
+    queue = Queue()
+    queue.rest("a", 5)
+    queue.add("a")
+    queue.add("a", urgency=Urgency.USER)
+    assert await taken(queue) == [(WINDOW_S, "a")]
+
+
+async def test_what_came_during_a_pass_waits_for_the_rest_after_it():
+    queue = Queue()
+    queue.add("a")
+    key, _ = await queue.get()
+    queue.add("a")
+    queue.rest(key, 5)
+    queue.done(key)
+    assert await taken(queue) == [(5, "a")]
+
+
+async def test_a_rest_brings_nothing_forward_and_wakes_nobody():
+    queue = Queue()
+    queue.rest("a", 5)
+    queue.add("a", after_s=8)
+    queue.rest("b", 5)
+    assert await taken(queue) == [(8, "a")]
+
+
+async def test_one_key_rests_and_the_others_do_not():
+    queue = Queue()
+    queue.rest("a", 5)
+    queue.add("a")
+    queue.add("b")
+    assert await taken(queue) == [(WINDOW_S, "b"), (5, "a")]
+
+
+async def test_a_rest_ends_with_the_next_pass_that_asks_for_none():
+    queue = Queue()
+    queue.rest("a", 5)
+    queue.rest("a", 0)
+    queue.add("a")
+    assert await taken(queue) == [(WINDOW_S, "a")]
+
+
 # -- properties
 
 

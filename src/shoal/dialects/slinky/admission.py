@@ -12,7 +12,16 @@ import msgspec
 
 from ...kube.kinds import NODE, POD, Kind
 from ...kube.objects import Object, key_of
-from . import checks, defaults, kind_checks, made, naming, types
+from . import (
+    checks,
+    controller_checks,
+    defaults,
+    kind_checks,
+    made,
+    naming,
+    nodeset_checks,
+    types,
+)
 from .convert import convert
 from .findings import Doubtful, Findings, Lookups, Unknown, Wrong
 from .types import ACCOUNTING, CONTROLLER, KINDS, LOGIN_SET, NODE_SET, REST_API, TOKEN
@@ -60,8 +69,8 @@ def _findings(kind: Kind, obj: Object, ask: Lookups) -> Findings:
 
 
 CHECKS: Mapping[Kind, Callable[[Any, Lookups], Findings]] = {
-    CONTROLLER: kind_checks.controller,
-    NODE_SET: kind_checks.nodeset,
+    CONTROLLER: controller_checks.controller,
+    NODE_SET: nodeset_checks.nodeset,
     LOGIN_SET: kind_checks.loginset,
     ACCOUNTING: kind_checks.accounting,
     REST_API: kind_checks.restapi,

@@ -16,6 +16,7 @@ from .parts import LocalReference, PodTemplate, Service
 _SERVICE = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
 _LABEL = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
 _SUBDOMAIN = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
+TEMPLATE = "spec.template"
 LABEL_LENGTH = 63
 SUBDOMAIN_LENGTH = 253
 # Its pods have a label with its name, a dash and a hash of ten digits (kubernetes#64023).

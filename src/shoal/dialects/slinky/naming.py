@@ -33,10 +33,16 @@ NAMING = Naming(
         features=f"features.{GROUP}/spec",
         node_cordon_reason=f"nodeset.{GROUP}/node-cordon-reason",
         hostname_override=f"nodeset.{GROUP}/hostname-override",
+        force=f"nodeset.{GROUP}/force-delete",
+        has_state=f"controller.{GROUP}/has-state",
+        accept_empty_state=f"controller.{GROUP}/accept-empty-state",
     ),
     reason_prefix="slurm-operator: ",
     feature_prefix="k8s/",
     worker_taint=f"nodeset.{GROUP}/worker",
+    finalizer=f"nodeset.{GROUP}/drain",
+    window_finalizer=f"nodeset.{GROUP}/reservation",
+    reservation="SlurmOperatorMaint-{}",
 )
 
 # The program, and what the part is called, of the pods of each kind.
@@ -97,6 +103,11 @@ def budget(controller_name: str) -> str:
 def worker_ssh(name: str) -> str:
     """Return the name of the ConfigMap with the sshd_config of a NodeSet's workers."""
     return f"{name}-ssh-config"
+
+
+def reservation(name: str) -> str:
+    """Return what Slurm calls the maintenance window of a NodeSet."""
+    return NAMING.reservation.format(name)
 
 
 def token_secret(name: str, user: str) -> str:

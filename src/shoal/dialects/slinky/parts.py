@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Meta, field
 
 from ...kube.objects import Object, Slim
-from ...kube.schema import ATOMIC, NULLABLE, list_map
+from ...kube.schema import ATOMIC, NULLABLE, Rule, list_map
 
 
 def said(**words: Any) -> Meta:  # noqa: ANN401 - any JSON
@@ -210,3 +210,33 @@ class Persistence(Slim, frozen=True, gc=False):
         # By way of JSON: to_builtins leaves tuples as they are, and they equal no list.
         whole: Object = msgspec.json.decode(msgspec.json.encode(self))
         return {k: v for k, v in whole.items() if k not in ("enabled", "existingClaim")}
+
+
+# -- what several kinds say of themselves
+
+SLURM_KEY = "The key of auth/slurm, an entry of a Secret."
+JWT_KEY = "The key that signs tokens, an entry of a Secret."
+JWT_HS256_KEY = "Deprecated: use jwtKeyRef, which wins."
+JWKS = "The public keys of tokens, an entry of a ConfigMap."
+EXTERNAL = "Whether the daemon runs elsewhere, where the operator only refers to it."
+ADDRESS = "Where the daemon runs, if it is external."
+EXTRA_SSHD = "Lines for sshd_config."
+
+ControllerRef = Annotated[
+    Reference, about("The Controller of the cluster that it belongs to; it cannot be changed.")
+]
+Replicas = Annotated[Int32, about("How many there are.")]
+
+KEYS = (
+    Rule(
+        "self.external || has(self.slurmKeyRef)", "slurmKeyRef must be set when external is false"
+    ),
+    Rule(
+        "self.external || has(self.jwtKeyRef) || has(self.jwtHs256KeyRef)",
+        "jwtKeyRef or jwtHs256KeyRef must be set when external is false",
+    ),
+    Rule(
+        "!self.external || has(self.externalConfig)",
+        "externalConfig must be set when external is true",
+    ),
+)

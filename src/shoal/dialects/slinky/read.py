@@ -33,14 +33,21 @@ from ...model.part import Absent, Files, KeyRef, Marks, Part, PodWishes, Service
 from ...model.rest import RestApi
 from ...model.token import Token
 from ...slurm.keys import Version
-from . import defaults, naming, types
+from . import defaults, naming, types, updates
 from .parts import ExternalConfig, KeyReference, LocalReference, Service
 
 LEAST_LIFETIME = timedelta(seconds=1)
 # Says which Slurm an image holds whose tag does not.
 SLURM_VERSION = "shoal/slurm-version"
-# What others write to the annotations of an object about that object alone.
-NOT_COPIED = ("kubectl.kubernetes.io/", "meta.helm.sh/", "shoal/")
+# What is written to the annotations of an object about that object alone, by others and by us. A
+# copy of ours in the pods would restart slurmctld for our own note.
+NOT_COPIED = (
+    "kubectl.kubernetes.io/",
+    "meta.helm.sh/",
+    "shoal/",
+    naming.NAMING.annotations.has_state,
+    naming.NAMING.annotations.accept_empty_state,
+)
 STATE: Object = {
     "accessModes": ["ReadWriteOnce"],
     "resources": {"requests": {"storage": "4Gi"}},
@@ -156,10 +163,22 @@ def nodeset(obj: types.NodeSet, around: Around) -> NodeSet:
         partition=Partition(spec.partition.config or "") if spec.partition.enabled else None,
         ssh=_ssh(name, spec.ssh, around.found),
         claims=spec.claims,
+        retention=updates.retention(spec.persistent_volume_claim_retention_policy),
+        update=updates.update(name, spec.update_strategy),
+        revisions=spec.revision_history_limit,
+        min_ready=timedelta(seconds=spec.min_ready_seconds or 0),
+        pin=spec.pin_to_node,
+        prune=spec.prune_slurm_node_records == "NodeNotFound",
         oversubscribe=spec.oversubscribe_node,
         protect=spec.workload_disruption_protection,
         cluster=owner,
     )
+
+
+def pinned(obj: types.NodeSet) -> dict[int, str]:
+    """Return which worker goes to which Kubernetes node, as the status remembers it."""
+    said = obj.status.ordinal_to_node or {}
+    return {int(number): node for number, node in said.items() if number.isdecimal()}
 
 
 def token(obj: types.Token, found: Found) -> Token:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.dialects.slinky import read, types
+from shoal.dialects.slinky import naming, read, types
 from shoal.dialects.slinky.types import TYPES
 from shoal.model.accounting import ExternalAccounting, ManagedAccounting
 from shoal.model.controller import (
@@ -115,6 +115,8 @@ LEFT = {
     "meta.helm.sh/release-name": "x",
     "meta.helm.sh/release-namespace": "x",
     "shoal/applied": "x",
+    naming.NAMING.annotations.has_state: "x",
+    naming.NAMING.annotations.accept_empty_state: "true",
     read.SLURM_VERSION: "25.11",
 }
 TAKEN = {"kubectl.kubernetes.example/x": "1", "team": "a", "helm.sh/y": "2"}

@@ -1,7 +1,9 @@
 """Every field of every kind reaches the model, and every reference is known."""
 
+import re
 import types as python
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Annotated, Any, Union, get_args, get_origin
 
 import msgspec
@@ -52,21 +54,7 @@ EVERY = [
 # Fields that change nothing, and why.
 ONLY_OURS = "of older releases, which let other namespaces be named; only the object's own is"
 ALWAYS = "what is named is always needed: without it the part waits and says so"
-UPDATES = "workers are not updated yet: they are replaced when they end"
-CLAIMS = "the claims of workers are not made yet"
-EVERY_NODE = "workers of every node are not made yet"
 NO_EFFECT = {
-    "NodeSet updateStrategy.type": UPDATES,
-    "NodeSet updateStrategy.rollingUpdate.maxUnavailable": UPDATES,
-    "NodeSet updateStrategy.scheduledUpdate.startTime": UPDATES,
-    "NodeSet updateStrategy.scheduledUpdate.duration": UPDATES,
-    "NodeSet updateStrategy.scheduledUpdate.flags[]": UPDATES,
-    "NodeSet revisionHistoryLimit": UPDATES,
-    "NodeSet minReadySeconds": UPDATES,
-    "NodeSet pinToNode": UPDATES,
-    "NodeSet persistentVolumeClaimRetentionPolicy.whenDeleted": CLAIMS,
-    "NodeSet persistentVolumeClaimRetentionPolicy.whenScaled": CLAIMS,
-    "NodeSet pruneSlurmNodeRecords": EVERY_NODE,
     "NodeSet taintKubeNodes": "of older releases: a right to taint nodes was one too many",
 }
 NEVER = {"namespace": ONLY_OURS, "optional": ALWAYS}
@@ -97,6 +85,12 @@ CONTEXTS: dict[str, dict[str, Any]] = {
         }
     },
     "NodeSet ssh": {"ssh": {"enabled": True, "sssdConfRef": KEY}},
+    "NodeSet updateStrategy.scheduledUpdate": {
+        "updateStrategy": {
+            "type": "ScheduledUpdate",
+            "scheduledUpdate": {"startTime": "2030-01-31T20:00:00Z"},
+        }
+    },
     "NodeSet partition.config": {"partition": {"enabled": True}},
     # The older name counts where the newer one is not used.
     "Controller jwtHs256KeyRef": {"jwtKeyRef": None},
@@ -106,6 +100,15 @@ CONTEXTS: dict[str, dict[str, Any]] = {
 VALUES: dict[str, tuple[Any, Any]] = {
     "Token lifetime": ("1h", "2h"),
     "NodeSet scalingMode": ("StatefulSet", "DaemonSet"),
+    "NodeSet updateStrategy.type": ("RollingUpdate", "OnDelete"),
+    "NodeSet updateStrategy.scheduledUpdate.startTime": (
+        "2030-01-31T20:00:00Z",
+        "2030-01-31T20:00:00+01:00",
+    ),
+    "NodeSet updateStrategy.scheduledUpdate.duration": ("1h", "2h"),
+    "NodeSet persistentVolumeClaimRetentionPolicy.whenDeleted": ("Retain", "Delete"),
+    "NodeSet persistentVolumeClaimRetentionPolicy.whenScaled": ("Retain", "Delete"),
+    "NodeSet pruneSlurmNodeRecords": ("Never", "NodeNotFound"),
     "NodeSet volumeClaimTemplates": ([{"metadata": {"name": "a"}}], []),
 }
 BY_TYPE: dict[Any, tuple[Any, Any]] = {
@@ -157,6 +160,25 @@ def test_no_field_that_is_said_to_have_no_effect_is_a_field_of_old():
     assert set(NO_EFFECT) <= fields
     assert {key for key in CONTEXTS if not any(f.startswith(key) for f in fields)} == set()
     assert set(VALUES) <= fields
+
+
+ROW = re.compile(
+    r"^\| (?P<kind>\w+) \| `(?P<field>[\w.]+)`(?P<of>[^|]*) \| (?P<why>[^|]+) \|$", re.M
+)
+
+
+def told() -> dict[str, str]:
+    """Return what the guide says of fields without effect, by kind and field."""
+    guide = (Path(__file__).parents[4] / "docs/slinky.md").read_text()
+    table = guide.partition("## Fields without effect")[2].partition("\n## ")[0]
+    return {f"{row['kind']} {row['field']}": row["why"] for row in ROW.finditer(table)}
+
+
+def test_the_guide_has_each_field_without_effect_and_says_why():
+    one_kind = {f"{key.replace(' ', ' spec.', 1)}": why for key, why in NO_EFFECT.items()}
+    wanted = one_kind | {f"all {field}": why for field, why in NEVER.items()}
+    assert set(told()) == set(wanted)
+    assert {key for key, why in wanted.items() if not told()[key].startswith(why[:30])} == set()
 
 
 # -- references
