@@ -37,9 +37,9 @@ class Traces:
         pairs = ((f.name, getattr(self, f.name) ^ getattr(before, f.name)) for f in fields(self))
         return {name: set(found) for name, found in pairs if found}
 
-    def mentions(self, tag: str) -> set[str]:
-        """Return everything in which `tag` stands as a word."""
-        word = re.compile(rf"\b{re.escape(tag)}\b")
+    def mentions(self, mark: str) -> set[str]:
+        """Return everything in which `mark`, a number's tag or a folder, stands as a word."""
+        word = re.compile(rf"(?<!\w){re.escape(mark)}(?!\w)")
         return {text for f in fields(self) for text in getattr(self, f.name) if word.search(text)}
 
 

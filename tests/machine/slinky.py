@@ -27,8 +27,9 @@ from fakes.slurmrestd.transport import FakeTransport
 from fakes.wire import FakeClient
 from shoal.controllers import rights, slinky
 from shoal.controllers.passes import Hands
+from shoal.controllers.slinky_reader import Settings
 from shoal.controllers.slurms import Slurms
-from shoal.controllers.world import IN_BRIEF, OPTIONAL, World, stores
+from shoal.controllers.world import IN_BRIEF, LABELS, OPTIONAL, World, stores
 from shoal.dialects.slinky.naming import NAMING
 from shoal.dialects.slinky.types import KINDS, REST_API
 from shoal.host.ssh_keys import host_keys
@@ -40,6 +41,7 @@ from shoal.render.login import host_key_files
 from shoal.runtime import clock
 from shoal.runtime.apply import DIGEST, Applier
 from shoal.runtime.controller import Controller
+from shoal.runtime.events import Recorder
 from shoal.runtime.process import Setup
 from shoal.runtime.store import Store
 from shoal.slurmapi import client as slurmapi
@@ -59,6 +61,7 @@ WATCHED = (
     kinds.DEPLOYMENT,
     kinds.POD_DISRUPTION_BUDGET,
 )
+MOVING = (DIGEST, NAMING.annotations.has_state)  # which has a uid in it
 QUIET_S = 130.0  # longer than the longest pause between two tries
 PATIENCE = 20
 
@@ -113,6 +116,7 @@ class Scene:
     seed: int = 0
     namespaces: tuple[str, ...] = ()  # that the operator looks after; none: all
     begin: Snapshot | None = None
+    recorder: Recorder | None = None  # who takes events; by default nobody does
     lost: list[str] = field(default_factory=list)  # workers that ended with a job on them
 
     def __post_init__(self) -> None:
@@ -163,14 +167,15 @@ class Scene:
 
     def _setup(self) -> Setup:
         every = tuple(stores(slinky.OWN, slinky.references).values())
-        return Setup(every, self.namespaces, IN_BRIEF, OPTIONAL)
+        return Setup(every, self.namespaces, IN_BRIEF, OPTIONAL, labels=LABELS)
 
     def _controllers(
         self, client: Client, found: Mapping[Kind, Store[Any]]
     ) -> Sequence[Controller]:
         slurms = Slurms(client.through, self._connect)
-        hands = Hands(client, World(found), Applier(client, found, Kinds(*slinky.OWN)))
-        return slinky.controllers(hands, slurms, slinky.Settings())
+        applier = Applier(client, found, Kinds(*slinky.OWN))
+        hands = Hands(client, World(found), applier, self.recorder)
+        return slinky.controllers(hands, slurms, Settings())
 
     # -- Slurm
 
@@ -306,7 +311,7 @@ def _kind(obj: Object) -> Kind:
 
 def _timeless(kind: Kind, obj: Object) -> Object:
     meta = obj["metadata"]
-    notes = {k: v for k, v in meta.get("annotations", {}).items() if k != DIGEST}
+    notes = {k: v for k, v in meta.get("annotations", {}).items() if k not in MOVING}
     owners = [(owner["kind"], owner["name"]) for owner in meta.get("ownerReferences", ())]
     kept = {
         "labels": meta.get("labels", {}),

@@ -4,11 +4,13 @@ from itertools import pairwise
 
 import pytest
 
+from fakes.network import Delayed
 from shoal.decide.publish import AGAIN_S
+from shoal.decide.waiting import LIMIT_BYTES
 from shoal.kube import kinds
 from shoal.runtime import clock
 
-from .example import config_map
+from .example import EXAMPLE, FILES, config_map
 from .slinky import Scene
 from .toys import EVICTED, ended, fair
 
@@ -143,6 +145,21 @@ async def test_a_trial_that_has_no_node_to_run_on_follows_the_users_selector():
         assert scene.ready("Controller", "slurm")[1] == "ConfigTried"
 
 
+async def test_slurmctld_is_not_restarted_before_its_new_configuration_is_known_to_be_written():
+    async with Scene() as scene:
+        await scene.rise()
+        before = scene.pods()["slurm-controller-0"]
+        # The first is what is tried.
+        scene.network.plan(Delayed(8.0), "apply", "configmaps", nth=2)
+        await scene.edit("Controller", "slurm", extraConf=GOOD)
+        await clock.sleep(7)
+        assert len(scene.toys.tried) == 1
+        assert scene.pods()["slurm-controller-0"] == before
+        await scene.settle()
+        assert scene.pods()["slurm-controller-0"] != before
+        assert scene.unready() == []
+
+
 async def test_a_file_that_the_user_edits_changes_the_digest_and_is_tried():
     async with Scene() as scene:
         await scene.rise()
@@ -160,20 +177,44 @@ async def test_a_file_that_the_user_edits_changes_the_digest_and_is_tried():
 async def test_while_a_configuration_is_held_slurmctld_keeps_its_files_too():
     async with Scene() as scene:
         await scene.rise()
-        pods = scene.pods()
+        before, pods = files(scene), scene.pods()
         spec = {"configFileRefs": [{"name": "files"}, {"name": "more"}], "extraConf": BAD}
         await scene.edit("Controller", "slurm", **spec)
-        await scene.settle()
-        assert {k: v for k, v in scene.pods().items() if "check" not in k} == pods
         await scene.make(config_map("more", helpers_conf="x"))
+        await scene.rewrite("ConfigMap", "files", **{"gres.conf": "AutoDetect=off\n"})
         await scene.settle()
         assert scene.ready("Controller", "slurm")[1] == "ConfigRefused"
+        assert files(scene) == before
         assert {k: v for k, v in scene.pods().items() if "check" not in k} == pods
         await scene.edit("Controller", "slurm", extraConf=OLD)
         await scene.settle()
         assert scene.unready() == []
-        mounted = str(scene.find("Pod", "slurm-controller-0")["spec"]["volumes"])
-        assert "'more'" in mounted
+        assert files(scene)["helpers.conf"] == "x"
+        assert files(scene)["gres.conf"] == "AutoDetect=off\n"
+
+
+def files(scene: Scene) -> dict[str, str]:
+    """Return the files that slurmctld has."""
+    data: dict[str, str] = scene.find("ConfigMap", "slurm-config")["data"]
+    return data
+
+
+async def test_a_running_slurmctld_has_no_file_of_the_users_that_was_not_tried():
+    async with Scene() as scene:
+        await scene.rise()
+        await scene.edit("Controller", "slurm", inplaceReconfigure=True)
+        await scene.settle()
+        before = files(scene)
+        scene.toys.judge = lambda _: ended(1, "gres.conf: no")
+        await scene.rewrite("ConfigMap", "files", **{"gres.conf": "Nonsense=1\n"})
+        await scene.settle()
+        assert scene.ready("Controller", "slurm")[1] == "ConfigRefused"
+        assert "gres.conf: no" in scene.ready("Controller", "slurm")[2]
+        assert files(scene) == before
+        assert "'files'" not in str(scene.find("Pod", "slurm-controller-0")["spec"]["volumes"])
+        await scene.rewrite("ConfigMap", "files", **{"gres.conf": "AutoDetect=nvml\n"})
+        await scene.settle()
+        assert scene.unready() == []
 
 
 async def test_slurmrestd_follows_the_configuration_in_use_and_not_the_one_that_is_wanted():
@@ -196,6 +237,12 @@ async def test_in_place_slurmctld_is_not_restarted_for_a_new_configuration():
         await scene.settle()
         assert GOOD.strip() in scene.conf()
         assert scene.pods()["slurm-controller-0"] == pods["slurm-controller-0"]
+        # kubelet looks at a pod that changes at once, and brings the files.
+        digests = {
+            scene.find(kind, name)["metadata"]["annotations"]["slinky.slurm.net/slurm-config-hash"]
+            for kind, name in (("Pod", "slurm-controller-0"), ("ConfigMap", "slurm-config"))
+        }
+        assert len(digests) == 1
 
 
 async def test_a_configuration_that_somebody_deletes_comes_back_only_when_slurm_accepts_it():
@@ -215,16 +262,44 @@ async def test_a_configuration_that_somebody_deletes_comes_back_only_when_slurm_
         assert scene.pods() == pods
 
 
-async def test_a_file_that_only_a_newer_wish_names_is_not_mounted_before_its_time():
+async def test_a_configmap_that_is_not_there_is_told_and_the_configuration_in_use_stays():
     async with Scene() as scene:
         await scene.rise()
-        spec = {"prologScriptRefs": [{"name": "late"}]}
-        await scene.edit("Controller", "slurm", **spec)
+        before, pods = files(scene), scene.pods()
+        await scene.edit("Controller", "slurm", prologScriptRefs=[{"name": "late"}])
+        await scene.remove(kinds.CONFIG_MAP, "files")
         await scene.settle()
-        # Its trial cannot even begin, and slurmctld goes on.
-        assert scene.ready("Controller", "slurm")[1] == "ConfigTried"
-        assert "'late'" not in str(scene.find("StatefulSet", "slurm-controller"))
-        await scene.make(config_map("late", check_sh="exit 0"))
+        _, reason, message = scene.ready("Controller", "slurm")
+        assert reason == "Missing"
+        assert "spec.configFileRefs[0]: ConfigMap files is not there" in message
+        assert "spec.prologScriptRefs[0]: ConfigMap late is not there" in message
+        assert files(scene) == before
+        assert scene.pods() == pods
+        await scene.make(config_map("late", check_sh="exit 0"), FILES)
         await scene.settle()
         assert scene.unready() == []
         assert "Prolog=check.sh" in scene.conf()
+        assert files(scene)["check.sh"] == "exit 0"
+
+
+async def test_slurmctld_does_not_begin_without_a_file_that_it_shall_have():
+    async with Scene() as scene:
+        await scene.rise(*(obj for obj in EXAMPLE if obj is not FILES))
+        assert scene.ready("Controller", "slurm")[1] == "Missing"
+        assert "slurm-controller" not in scene.objects(kinds.STATEFUL_SET)
+        assert "slurm-config" not in scene.objects(kinds.CONFIG_MAP)
+        await scene.make(FILES)
+        await scene.settle()
+        assert scene.unready() == []
+        assert scene.toys.tried == []
+        assert files(scene)["gres.conf"] == "AutoDetect=nvml\n"
+
+
+async def test_files_that_do_not_fit_are_told_and_nothing_is_written():
+    async with Scene() as scene:
+        await scene.rise()
+        before = files(scene)
+        await scene.rewrite("ConfigMap", "files", **{"gres.conf": "#" * LIMIT_BYTES})
+        await scene.settle()
+        assert scene.ready("Controller", "slurm")[1] == "ConfigTooLarge"
+        assert files(scene) == before

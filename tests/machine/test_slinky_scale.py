@@ -32,12 +32,14 @@ async def test_a_surplus_worker_is_drained_first_and_deleted_when_slurm_says_tha
     async with Scene() as scene:
         await scene.rise()
         slurm = scene.slurm().slurmctld
-        job = slurm.start("cpu-1")
+        job = slurm.start("cpu-1", limit=5)
+        slurm.start("cpu-0", limit=60)
         await scene.edit("NodeSet", "cpu", replicas=1)
         await clock.sleep(FIVE_MINUTES_S)
         assert workers(scene) == ["cpu-0", "cpu-1"]
         assert "DRAIN" in slurm.nodes["cpu-1"].flags
-        assert slurm.nodes["cpu-1"].reason == "slurm-operator: surplus"
+        words = "slurm-operator: Pod is pending termination for scale-in"
+        assert slurm.nodes["cpu-1"].reason == words
         assert "DRAIN" not in slurm.nodes["cpu-0"].flags
         slurm.end(job.job_id)
         await clock.sleep(60)
@@ -89,7 +91,8 @@ async def test_a_drain_of_an_administrator_is_kept_word_for_word():
         await scene.rise()
         slurm = scene.slurm().slurmctld
         slurm.update_nodes("root", ["cpu-1"], {"state": ["DRAIN"], "reason": "broken fan"})
-        job = slurm.start("cpu-1")
+        job = slurm.start("cpu-1", limit=5)
+        slurm.start("cpu-0", limit=60)
         await scene.edit("NodeSet", "cpu", replicas=1)
         await clock.sleep(120)
         assert slurm.nodes["cpu-1"].reason == "broken fan"
@@ -147,12 +150,13 @@ async def test_scaling_reads_the_nodes_once_a_period_and_not_once_a_worker():
         await scene.edit("NodeSet", "cpu", replicas=20)
         await scene.settle()
         slurm = scene.slurm()
-        slurm.slurmctld.start("cpu-[10-19]")
+        slurm.slurmctld.start("cpu-[0-19]")
         await scene.edit("NodeSet", "cpu", replicas=10)
         await clock.sleep(20)
         before = slurm.count("GET")
         await clock.sleep(60)
-        assert slurm.count("GET") - before <= 2 * 60 / 5
+        # One question every four seconds, and the jobs every fifteen: two calls each with its ping.
+        assert slurm.count("GET") - before <= 60 / 4 + 4 * 60 / 15
         assert len(workers(scene)) == 20
 
 

@@ -1,7 +1,7 @@
 """A toy cluster around the fake API server: StatefulSets and Deployments get pods, pods get ready.
 
 A pod begins only once all that it mounts is there. One that tries a configuration ends with what
-`judge` says of it.
+`judge` says of it. One of slurmctld's looks for its state first, which `emptied` takes away.
 """
 
 import asyncio
@@ -16,7 +16,8 @@ from fakes.history import Change, Cursor
 from shoal.kube import kinds
 from shoal.kube.kinds import Kind
 from shoal.kube.objects import Key, Object
-from shoal.render import trial
+from shoal.model.controller import STATE_GUARD, STATE_LOST
+from shoal.render import state_guard, trial
 
 WORKLOADS = (kinds.STATEFUL_SET, kinds.DEPLOYMENT)
 MOUNTED = {"secret": kinds.SECRET, "configMap": kinds.CONFIG_MAP}
@@ -51,6 +52,8 @@ class Toys:
     started: Callable[[Object], None] = lambda _: None
     ending: Callable[[Object], None] = lambda _: None
     tried: list[float] = field(default_factory=list)  # when trials began
+    emptied: set[Key] = field(default_factory=set)  # pods whose state is gone
+    shown: Callable[[Object], Object] = lambda _: {}  # what else is in a running pod's status
 
     async def run(self) -> None:
         """Look after everything until cancelled."""
@@ -177,12 +180,34 @@ class Toys:
             return
         if any(self.api.history.get(kind, (key[0], name)) is None for kind, name in _mounts(pod)):
             return
-        running = {"phase": "Running", "conditions": READY}
+        looked = self._looked(key, pod)
+        if looked and not looked[0]["ready"]:
+            if pod["status"].get("initContainerStatuses") != looked:
+                blocked = {"phase": "Pending", "initContainerStatuses": looked}
+                self.api.history.write(kinds.POD, key, {**pod, "status": blocked})
+            return
+        running = {"phase": "Running", "conditions": READY, **self.shown(pod)}
+        if looked:
+            self.emptied.discard(key)  # slurmctld writes another one
+            running["initContainerStatuses"] = looked
         self.api.history.write(kinds.POD, key, {**pod, "status": running})
         self.started(pod)
         if pod["spec"]["containers"][0]["name"] == trial.NAME:
             self.tried.append(asyncio.get_running_loop().time())
             asyncio.get_running_loop().call_later(2.0, self._judge, key, uid)
+
+    def _looked(self, key: Key, pod: Object) -> list[Object]:
+        """Return what became of the look for slurmctld's state, in a pod that has one."""
+        before = pod.get("status", {}).get("initContainerStatuses")
+        if before:
+            return before  # kubelet would look again by itself after minutes
+        if all(one["name"] != STATE_GUARD for one in pod["spec"].get("initContainers", ())):
+            return []
+        found = [self.api.history.get(kind, (key[0], name)) for kind, name in _mounts(pod)]
+        maps = [obj["data"] for obj in found if obj and state_guard.SCRIPT in obj.get("data", {})]
+        lost = key in self.emptied and maps[0][state_guard.EXPECTED] != "false\n"
+        state = {"terminated": {"exitCode": STATE_LOST if lost else 0}}
+        return [{"name": STATE_GUARD, "ready": not lost, "state": state}]
 
     def _judge(self, key: Key, uid: str) -> None:
         pod = self._same(key, uid)

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from ..decide.active import active
 from ..decide.conditions import Failed, Need, Wanted
 from ..decide.publish import Again, Candidate, Hold, Publish, Try, Verdict, publish
+from ..decide.waiting import Prospect, waiting
 from ..kube import kinds
 from ..kube.kinds import Kind
 from ..kube.objects import Key, Object, Resource, key_of
@@ -14,19 +15,19 @@ from ..kube.pods import Pod
 from ..kubeapi.client import Ref
 from ..model.accounting import ManagedAccounting
 from ..model.cluster import Cluster
-from ..model.config import Scripts
 from ..model.controller import ExternalController, ManagedController
-from ..model.part import Files
 from ..render import controller as render
 from ..render import nodeset as workers
 from ..render import trial
+from ..render.controller import Published
 from ..runtime import clock
 from ..runtime.apply import DIGEST, Rules, mark
 from ..runtime.controller import Done
 from ..slurm.conf import ConfError
 from ..slurmapi.errors import SlurmError
+from . import state
 from .passes import Asked, Hands, keys, soonest
-from .published import LOST, SOURCES, Used, published
+from .published import LOST, published
 from .slurms import Slurm
 
 RULES = Rules(
@@ -41,7 +42,6 @@ RULES = Rules(
 )
 # How often Slurm is asked which of several slurmctlds serves.
 ACTIVE_AGAIN_S = 5.0
-SLURMDBD = "accounting_storage/slurmdbd"
 # What the pod that tries a configuration ends with.
 VERDICTS = {0: Verdict.GOOD, 1: Verdict.BAD}
 # The configuration and what reads it: left as they are where the one in use is not known.
@@ -64,14 +64,40 @@ class ControllerController:
         if obj is None or obj.deleting:
             return Done()  # what it owns goes with it
         cluster = self.read(obj)
+        past = state.past(self.hands, obj, cluster)
+        obj = await state.noted(self.hands, self.kind, obj, cluster.naming.annotations, past)
+        cluster = state.expecting(cluster, past)
+        lost = state.told(self.kind, cluster, past)
         if cluster.lacks:
             # What is wanted is not known. What is there stays, slurmctld among it.
             needs: tuple[Need, ...] = (*cluster.lacks, *keys(cluster.keys))
             asked, again_s = Asked((), Rules(), Wanted(needs), cluster.controller.part), None
         else:
             asked, again_s = self._asked(cluster, obj)
+        asked = replace(asked, verdicts=(lost, *asked.verdicts))
+        # What reads a configuration comes after it: a slurmctld that starts in between would go on
+        # with the one before.
+        first = [each for each in asked.objects if each["kind"] == kinds.CONFIG_MAP.kind]
+        await self.hands.applier.apply(self.kind.identity(obj), first)
         done = await self.hands.bring_about(self.kind, obj, asked)
+        await state.start_anew(self.hands, self.kind, obj, past)
+        await self._hasten(cluster)
         return soonest(done, Done(again_s), await self._mark_active(cluster))
+
+    async def _hasten(self, cluster: Cluster) -> None:
+        """Have kubelet bring the published files to a slurmctld that reads them in place.
+
+        It looks at a pod that changes at once, and at any other every minute or so.
+        """
+        controller, used = cluster.controller, published(self.hands.world, cluster)
+        if isinstance(controller, ExternalController) or not controller.in_place:
+            return
+        if used is None or used is LOST:
+            return
+        notes = render.read_in_place(cluster, used)
+        for pod in self.hands.world.pods(controller.part):
+            if not pod.deleting and not notes.items() <= pod.metadata.annotations.items():
+                await self._remark(pod, {"annotations": notes})
 
     async def _mark_active(self, cluster: Cluster) -> Done:
         """Have the Service lead to the slurmctld that serves, where there are several."""
@@ -80,15 +106,16 @@ class ControllerController:
             return Done()
         label, pods = cluster.naming.labels.active, self.hands.world.pods(controller.part)
         serving = active(pods, await self._answers(cluster), label)
-        store = self.hands.world.stores[kinds.POD]
         for pod in pods:
-            name = pod.metadata.name
-            wanted = "true" if name == serving else None
+            wanted = "true" if pod.metadata.name == serving else None
             if pod.metadata.labels.get(label) != wanted:
-                change = {"metadata": {"uid": pod.metadata.uid, "labels": {label: wanted}}}
-                where = Ref(kinds.POD, cluster.namespace, name)
-                store.put(await self.hands.client.patch(where, change, store.type))
+                await self._remark(pod, {"labels": {label: wanted}})
         return Done(ACTIVE_AGAIN_S)
+
+    async def _remark(self, pod: Pod, changes: Object) -> None:
+        store = self.hands.world.stores[kinds.POD]
+        change = {"metadata": {"uid": pod.metadata.uid, **changes}}
+        store.put(await self.hands.client.patch(Ref(kinds.POD, *pod.key), change, store.type))
 
     async def _answers(self, cluster: Cluster) -> Mapping[str, bool] | None:
         """Ask Slurm which slurmctlds answer, in its order; None: nobody says."""
@@ -113,23 +140,31 @@ class ControllerController:
     def _managed(
         self, cluster: Cluster, controller: ManagedController, obj: Resource
     ) -> tuple[Asked, float | None]:
-        used, digest = published(self.hands.world, cluster), render.wanted(cluster).digest
-        if waits := self._accounting_starts(cluster, used):
-            return self._held(cluster, controller, used, waits), None
+        world = self.hands.world
+        config = cluster.config.filled(world.found(cluster.namespace).config_maps)
+        cluster = replace(cluster, config=config)
+        wanted, used = render.wanted(cluster), published(world, cluster)
         where = (cluster.namespace, controller.names.workload)
-        if used is LOST and self.hands.world.workload(kinds.STATEFUL_SET, where) is None:
+        if used is LOST and world.workload(kinds.STATEFUL_SET, where) is None:
             used = None  # nobody has read any yet
-        check = trial.check(cluster, controller, digest)
-        tried = self._tried(mark(check, self.kind.identity(obj)))
-        verdict = publish(Candidate(digest, used.digest if used else None, *tried))
-        objects = [*_all(cluster, None if isinstance(verdict, Publish) else used)]
-        rules = RULES
-        if not isinstance(verdict, Publish):
-            if used is LOST:
-                objects, rules = [o for o in objects if o["kind"] not in READING], KEEPING
-            objects.append(trial.candidate(cluster, controller))
+        again_s = None
+        if waits := waiting(self._prospect(cluster, wanted, used)):
+            told: Failed | None = waits
+            objects, rules = _kept(cluster, used)
+        else:
+            check = trial.check(cluster, controller, wanted.digest)
+            tried = self._tried(mark(check, self.kind.identity(obj)))
+            verdict = publish(Candidate(wanted.digest, used.digest if used else None, *tried))
+            told = _told(verdict)
+            if isinstance(verdict, Publish):
+                objects, rules = [*_all(cluster)], RULES
+            else:
+                objects, rules = _kept(cluster, used)
+                objects.append(trial.candidate(cluster, controller))
+            if isinstance(verdict, Again):
+                again_s = verdict.after_s or None
             # Kept also when the verdict is bad: it is the verdict. One that says nothing goes.
-            if not isinstance(verdict, Again) or verdict.after_s:
+            if isinstance(verdict, Try | Hold) or again_s:
                 objects.append(check)
         needs: tuple[Need, ...] = (*keys(cluster.keys), *cluster.config.sources)
         asked = Asked(
@@ -138,39 +173,18 @@ class ControllerController:
             Wanted(needs, pods=controller.replicas),
             controller.part,
             (kinds.STATEFUL_SET, where),
-            verdicts=(_told(verdict),),
+            verdicts=(told,),
         )
-        return asked, (verdict.after_s or None) if isinstance(verdict, Again) else None
+        return asked, again_s
 
-    def _accounting_starts(self, cluster: Cluster, used: Used | None) -> Failed | None:
-        """Wait for a slurmdbd that is new to the cluster.
-
-        A slurmctld that is told of it before it listens never registers there, and the records of
-        its jobs are lost.
-        """
-        accounting = cluster.accounting
-        if not used or used == LOST or not isinstance(accounting, ManagedAccounting):
-            return None
-        if SLURMDBD in used.files.get("slurm.conf", ""):
-            return None
-        where = (accounting.part.namespace, accounting.name)
-        workload = self.hands.world.workload(kinds.STATEFUL_SET, where)
-        if workload is not None and workload.settled:
-            return None
-        words = f"spec.accountingRef: Accounting {accounting.part.name} is not ready yet"
-        return Failed("AccountingStarting", f"{words}; the configuration in use stays until then")
-
-    def _held(
-        self, cluster: Cluster, controller: ManagedController, used: Used | None, why: Failed
-    ) -> Asked:
-        return Asked(
-            [*_all(cluster, used)],
-            RULES,
-            Wanted(keys(cluster.keys), pods=controller.replicas),
-            controller.part,
-            (kinds.STATEFUL_SET, (cluster.namespace, controller.names.workload)),
-            verdicts=(why,),
-        )
+    def _prospect(self, cluster: Cluster, wanted: Published, used: Published | None) -> Prospect:
+        books, settled = cluster.accounting, False
+        if isinstance(books, ManagedAccounting):
+            where = (books.part.namespace, books.name)
+            workload = self.hands.world.workload(kinds.STATEFUL_SET, where)
+            settled = workload is not None and workload.settled
+        in_use = None if used is None or used is LOST else used.files.get("slurm.conf", "")
+        return Prospect(cluster.config, wanted.size_bytes, in_use, books, settled)
 
     def _tried(self, check: Object) -> tuple[Verdict, str, float]:
         """Return what became of a trial, in words too, and how long ago it began."""
@@ -195,21 +209,18 @@ def _verdict(pod: Pod) -> tuple[Verdict, str]:
     return VERDICTS.get(ended.exit_code, Verdict.UNKNOWN), ended.message.strip()
 
 
-def _all(cluster: Cluster, held: Used | None = None) -> Iterator[Object]:
-    """Yield what a cluster has; with `held`, slurmctld keeps that configuration and its files."""
-    if held is not None and held.sources is not None:
-        files = tuple(Files(name) for name in held.sources)
-        cluster = replace(cluster, config=replace(cluster.config, files=files, scripts=Scripts()))
-    sources = ",".join(source.name for source in cluster.config.sources)
-    for obj in render.objects(cluster, held):
-        if obj["kind"] == kinds.CONFIG_MAP.kind:
-            meta = obj["metadata"]
-            notes = {**meta.get("annotations", {}), SOURCES: sources}
-            yield {**obj, "metadata": {**meta, "annotations": notes}}
-        else:
-            yield obj
+def _all(cluster: Cluster, held: Published | None = None) -> Iterator[Object]:
+    """Yield what a cluster has; with `held`, slurmctld keeps that configuration."""
+    yield from render.objects(cluster, held)
     if cluster.nodesets:
         yield from workers.shared(cluster)
+
+
+def _kept(cluster: Cluster, used: Published | None) -> tuple[list[Object], Rules]:
+    """Return what a cluster has while the configuration that is wanted is held back."""
+    if used is None or used is LOST:
+        return [each for each in _all(cluster) if each["kind"] not in READING], KEEPING
+    return [*_all(cluster, used)], RULES
 
 
 def _refused(cluster: Cluster, words: str) -> Asked:

@@ -1,30 +1,75 @@
-"""Keep the workers of a NodeSet as asked."""
+"""Keep the workers of a NodeSet as asked, and no job of theirs lost."""
 
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import Any
 
-import structlog
-
-from ..decide import scale
-from ..decide.conditions import Wanted
-from ..decide.plan import CreateWorker, DeleteWorker, DrainWorker, Plan, Wait
-from ..decide.scale import Worker, Workers
+from ..decide import farewell, ghosts, heal, place, workers
+from ..decide.claims import conflicts, with_claims
+from ..decide.conditions import Wanted as Needs
+from ..decide.plan import (
+    CreateWorker,
+    DeleteWorker,
+    DrainWorker,
+    FailWorker,
+    ForgetNode,
+    Plan,
+    ResumeWorker,
+    Wait,
+    waits,
+)
+from ..decide.wanted import Healing, Wanted
+from ..decide.windows import Kept
 from ..kube import kinds
 from ..kube.kinds import Kind
-from ..kube.objects import Key, Object, Resource
-from ..kube.pods import Pod
+from ..kube.objects import Key, Object, Resource, moment
 from ..model.cluster import Cluster
-from ..model.nodeset import NodeSet
+from ..model.naming import Naming
+from ..model.nodeset import Mode, NodeSet
+from ..model.part import KeyRef
+from ..model.workers import Fleet, Muster, Worker
 from ..render import nodeset as render
-from ..runtime.apply import Outcome, Rules, delete
+from ..runtime import clock
+from ..runtime.apply import Outcome, Rules
 from ..runtime.controller import Done
-from ..slurm.reasons import Prefixes
+from ..runtime.events import about
+from ..runtime.finalizers import hold, release
+from . import happenings, revisions
+from .carry_out import Deeds, Doing, Look, carry_out
 from .passes import Asked, Hands, keys, soonest, without_cluster
-from .slurms import Slurm
+from .slurms import Slurm, now
+from .windows import Windows
 
-POSTED = Rules(post=(kinds.POD,))
 OWN = Rules(prune=(kinds.CONFIG_MAP,))
-log = structlog.get_logger()
+GRAVE = DrainWorker | ResumeWorker | FailWorker | DeleteWorker | ForgetNode
+Decide = Callable[[Wanted, Fleet], Plan]
+# What was seen inside a worker is believed for so long.
+LOOKED = timedelta(seconds=30)
+# A pass over many workers is not made again for each of their events.
+REST_S_EACH, LONGEST_REST_S = 0.001, 5.0
+
+
+@dataclass
+class Memory:
+    """What is remembered of a NodeSet between passes; a new process begins without."""
+
+    healing: Mapping[str, Healing] = field(default_factory=dict)
+    failures: Mapping[str, Healing] = field(default_factory=dict)
+    looked: dict[str, tuple[bool, datetime]] = field(default_factory=dict)
+    conflicts: Mapping[str, str] = field(default_factory=dict)
+
+    def steps(self, now: datetime) -> Mapping[str, bool]:
+        """Return what was seen inside workers not long ago."""
+        self.looked = {u: seen for u, seen in self.looked.items() if now - seen[1] <= LOOKED}
+        return {uid: found for uid, (found, _) in self.looked.items()}
+
+    def learn(self, wanted: Wanted, fleet: Fleet, deeds: Deeds) -> None:
+        """Take note of what a pass did."""
+        self.looked |= {uid: (found, fleet.now) for uid, found in deeds.steps.items()}
+        ended = {action.uid for action in deeds.deleted}
+        self.healing = heal.remember(wanted, fleet, ended)
+        self.failures = place.remember(wanted, fleet, ended)
 
 
 @dataclass(frozen=True)
@@ -35,89 +80,199 @@ class NodeSetController:
     kind: Kind
     read: Callable[[Resource], tuple[Cluster | None, NodeSet]]  # the dialect
     slurm: Callable[[Cluster], Awaitable[Slurm | None]]
-    status: Callable[[NodeSet, Sequence[Pod], int], Object]  # the dialect's
+    status: Callable[[Muster], Object]  # the dialect's
+    pinned: Callable[[Resource], Mapping[int, str]]  # the dialect's: what its status said
+    look: Look
+    naming: Naming
+    windows: Windows
+    shown: frozenset[str] = frozenset()
+    _memories: dict[str, Memory] = field(default_factory=dict)
 
     async def reconcile(self, key: Key) -> Done:
         """Run one pass."""
         obj = self.hands.world.get(self.kind, key)
-        if obj is None or obj.deleting:
+        if obj is None:
             return Done()
         cluster, nodeset = self.read(obj)
+        if obj.deleting:
+            return await self._end(obj, cluster, nodeset)
         if cluster is None:
             asked = without_cluster(nodeset.part, nodeset.cluster)
             return await self.hands.bring_about(self.kind, obj, asked)
-        pods = self._pods(nodeset, obj)
-        slurm = await self.slurm(cluster) if len(pods) > nodeset.replicas else None
-        drains = await slurm.drains() if slurm else None
-        plan = scale.scale(nodeset, Workers(_workers(nodeset, cluster, pods), drains))
-        needs = (*keys(cluster.keys), *((nodeset.ssh.sssd,) if nodeset.ssh else ()))
+        store = self.hands.world.stores[self.kind]
+        obj = await hold(self.hands.client, store, obj, self.naming.finalizer)
+        return await self._keep(obj, cluster, nodeset)
+
+    async def _keep(self, obj: Resource, cluster: Cluster, nodeset: NodeSet) -> Done:
+        found, owner = self._workers(obj, nodeset), self.kind.identity(obj)
+        revised = await revisions.keep(self.hands, owner, nodeset, found, _collisions(obj))
+        nodeset = replace(nodeset, revision=revised.update)
+        doing, plan = await self._decide(await self._gather(obj, cluster, nodeset), workers.plan)
+        needs = _needs(cluster, nodeset)
         if not all(need.digest for need in needs):
             # It could not start, and would not tell for good what it was started with.
             plan = tuple(action for action in plan if not isinstance(action, CreateWorker))
-        outcome = await self._carry_out(plan, obj, cluster, nodeset, slurm)
+        plan = with_claims(doing.wanted, doing.fleet, plan, doing.owner)
+        obj, window = await self.windows.keep(obj, doing)
+        deeds = await self._carry_out(doing, plan)
+        # What has come and gone by now.
+        fleet = self._fleet(doing, self._workers(obj, nodeset))
+        desired = place.desired(doing.wanted, fleet)
+        pinned = place.pins(doing.wanted, fleet)
+        generation = obj.metadata.generation
+        told = Muster(
+            nodeset, fleet, generation, revised.update, desired, revised.collisions, pinned
+        )
         asked = Asked(
             render.objects(cluster, nodeset),
             OWN,
-            Wanted(needs, pods=nodeset.replicas),
+            Needs(needs, desired, waits(plan)),
             nodeset.part,
-            status=self.status(nodeset, self._pods(nodeset, obj), obj.metadata.generation),
-            refused=outcome.refused,
+            status=self.status(told),
+            refused=deeds.outcome.refused,
+            more=(window.condition,) if window and window.condition else (),
         )
         done = await self.hands.bring_about(self.kind, obj, asked)
-        waits = (Done(a.again_s) for a in plan if isinstance(a, Wait | DrainWorker))
-        return soonest(done, *waits)
+        self._tell_news(obj, doing, told)
+        later = window.plan if window else ()
+        return soonest(done, *_again((*plan, *later)), _rest(fleet))
 
-    def _pods(self, nodeset: NodeSet, obj: Resource) -> list[Pod]:
-        return [p for p in self.hands.world.pods(nodeset.part) if _owned(p, obj)]
+    async def _end(self, obj: Resource, cluster: Cluster | None, nodeset: NodeSet) -> Done:
+        """Let the workers go, then what Slurm knows of them, then the NodeSet."""
+        if self.naming.finalizer not in obj.metadata.finalizers:
+            self._memories.pop(obj.metadata.uid, None)
+            return Done()
+        doing, plan = await self._decide(await self._gather(obj, cluster, nodeset), farewell.plan)
+        await self._carry_out(doing, plan)
+        obj, window = await self.windows.keep(obj, doing)
+        if plan or (window and window.hold):
+            later = window.plan if window else ()
+            await self._draining(obj, doing, (*plan, *later), window)
+            return soonest(Done(), *_again((*plan, *later)), _rest(doing.fleet))
+        store = self.hands.world.stores[self.kind]
+        await release(self.hands.client, store, obj, self.naming.finalizer)
+        self._memories.pop(obj.metadata.uid, None)
+        return Done()
 
-    async def _carry_out(
-        self, plan: Plan, obj: Resource, cluster: Cluster, nodeset: NodeSet, slurm: Slurm | None
-    ) -> Outcome:
-        """Do what was decided; workers that come are posted side by side, a thousand at once."""
+    async def _draining(self, obj: Resource, doing: Doing, plan: Plan, window: Kept | None) -> None:
+        """Say what a NodeSet that is deleted waits for."""
+        nodeset, generation = doing.wanted.nodeset, obj.metadata.generation
+        fleet, was = self._fleet(doing, self._workers(obj, nodeset)), _before(obj)
+        told = Muster(
+            nodeset, fleet, generation, was.revision, 0, _collisions(obj), doing.wanted.pinned
+        )
+        asked = Asked(
+            (),
+            Rules(),
+            verdicts=(farewell.draining(doing.wanted, plan),),
+            status=self.status(told),
+            more=(window.condition,) if window and window.condition else (),
+        )
+        await self.hands.report(self.kind, obj, asked, self.hands.seen(obj, asked, Outcome()))
+
+    def _tell_news(self, obj: Resource, doing: Doing, told: Muster) -> None:
+        memory = self._memories[doing.wanted.uid]
+        found = conflicts(doing.wanted, doing.fleet, doing.owner)
+        new = {claim: whose for claim, whose in found.items() if claim not in memory.conflicts}
+        memory.conflicts = found
+        for what in (*happenings.begun(_before(obj), told), *happenings.conflicting(new)):
+            self.hands.record(doing.about, what)
+
+    # -- gather
+
+    async def _gather(self, obj: Resource, cluster: Cluster | None, nodeset: NodeSet) -> Doing:
+        found = self._workers(obj, nodeset)
+        slurm = await self.slurm(cluster) if cluster is not None else None
+        memory = self._memories.setdefault(obj.metadata.uid, Memory())
+        wanted = self._wanted(obj, nodeset, memory)
+        if slurm is not None:
+            wanted = replace(wanted, places=await slurm.places())
+        nodes = await slurm.nodes() if slurm is not None else None
+        crowded = workers.order_matters(wanted, found)
+        fleet = Fleet(
+            tuple(found),
+            clock.now(),
+            nodes,
+            self.hands.world.nodes(),
+            await slurm.ends() if slurm is not None and crowded else None,
+            memory.steps(clock.now()),
+            self.hands.world.claims(nodeset.part),
+            abandoned=cluster is None,
+        )
+        if slurm is not None and ghosts.suspected(fleet):
+            fleet = replace(fleet, batches=await slurm.batches())
         owner = self.kind.identity(obj)
-        new = [action.number for action in plan if isinstance(action, CreateWorker)]
-        pods = (render.pod(cluster, nodeset, number) for number in new)
-        outcome = await self.hands.applier.apply(owner, pods, POSTED)
-        prefixes = Prefixes(cluster.naming.reason_prefix)
-        await self._drain([a for a in plan if isinstance(a, DrainWorker)], slurm, prefixes)
-        for action in plan:
-            if isinstance(action, DeleteWorker):
-                await self._delete(action, nodeset)
-        _tell(nodeset, plan)
-        return outcome
+        return Doing(
+            self.hands, owner, cluster, wanted, fleet, slurm, self.look, about(self.kind, obj)
+        )
 
-    async def _drain(
-        self, actions: Sequence[DrainWorker], slurm: Slurm | None, prefixes: Prefixes
-    ) -> None:
-        if actions and slurm is not None:
-            reason = prefixes.sign(actions[0].why)
-            await slurm.client.nodes.drain([action.node for action in actions], reason)
+    async def _decide(self, doing: Doing, decide: Decide) -> tuple[Doing, Plan]:
+        """Decide; what cannot be taken back is decided once more on what Slurm says right now."""
+        plan = decide(doing.wanted, doing.fleet)
+        if doing.slurm is None or not any(isinstance(action, GRAVE) for action in plan):
+            return doing, plan
+        # An admin may have drained a node, and said why, since it was last read.
+        seen = await doing.slurm.nodes(newer_than=now())
+        if seen is doing.fleet.slurm:
+            return doing, plan
+        doing = replace(doing, fleet=replace(doing.fleet, slurm=seen))
+        return doing, decide(doing.wanted, doing.fleet)
 
-    async def _delete(self, action: DeleteWorker, nodeset: NodeSet) -> None:
-        store = self.hands.world.stores[kinds.POD]
-        pod = store.get((nodeset.part.namespace, action.pod))
-        if pod is not None and pod.metadata.uid == action.uid:
-            await delete(self.hands.client, store, kinds.POD, pod)
+    def _wanted(self, obj: Resource, nodeset: NodeSet, memory: Memory) -> Wanted:
+        meta = obj.metadata
+        return Wanted(
+            nodeset,
+            self.naming,
+            nodeset.revision,
+            uid=meta.uid,
+            shown=self.shown,
+            pinned=self.pinned(obj),
+            healing=memory.healing,
+            failures=memory.failures,
+            deleted_at=moment(meta.deletion_timestamp),
+            # Left on a NodeSet that stays, it would cost jobs at its next update.
+            forced=obj.deleting and meta.annotations.get(self.naming.annotations.force) == "true",
+        )
+
+    def _workers(self, obj: Resource, nodeset: NodeSet) -> list[Worker]:
+        labels, found = self.naming.labels, []
+        uid = obj.metadata.uid
+        for pod in self.hands.world.pods(nodeset.part):
+            if not any(owner.uid == uid for owner in pod.metadata.owner_references):
+                continue
+            told = pod.metadata.labels
+            index = told.get(labels.pod_index, "")
+            number = int(index) if index.isdecimal() else None
+            mode = told.get(labels.scaling_mode, Mode.REPLICAS.value)
+            node = told.get(labels.pod_hostname) or pod.spec.hostname or pod.metadata.name
+            found.append(Worker(pod, node, number, told.get(labels.revision, ""), mode))
+        return found
+
+    def _fleet(self, doing: Doing, found: Sequence[Worker]) -> Fleet:
+        seen = doing.slurm.seen if doing.slurm is not None else None
+        return Fleet(tuple(found), clock.now(), seen, doing.fleet.nodes)
+
+    async def _carry_out(self, doing: Doing, plan: Plan) -> Deeds:
+        deeds = await carry_out(doing, plan)
+        self._memories[doing.wanted.uid].learn(doing.wanted, doing.fleet, deeds)
+        return deeds
 
 
-def _tell(nodeset: NodeSet, plan: Plan) -> None:
-    counts: dict[tuple[str, str], int] = {}
-    for action in plan:
-        what = (type(action).__name__, action.why)
-        counts[what] = counts.get(what, 0) + 1
-    for (action_, why), number in counts.items():
-        log.info("workers", nodeset=nodeset.part.name, action=action_, why=why, number=number)
+def _collisions(obj: Any) -> int:  # noqa: ANN401 - of any dialect
+    return int(obj.status.collision_count or 0)
 
 
-def _owned(pod: Pod, obj: Resource) -> bool:
-    return any(owner.uid == obj.metadata.uid for owner in pod.metadata.owner_references)
+def _before(obj: Any) -> happenings.Before:  # noqa: ANN401 - of any dialect
+    return happenings.Before(int(obj.status.desired or 0), obj.status.node_set_hash)
 
 
-def _workers(nodeset: NodeSet, cluster: Cluster, pods: Sequence[Pod]) -> list[Worker]:
-    labels, found = cluster.naming.labels, []
-    for pod in pods:
-        index = pod.metadata.labels.get(labels.pod_index, "")
-        if index.isdecimal():
-            node = pod.metadata.labels.get(labels.pod_hostname) or nodeset.hostname(int(index))
-            found.append(Worker(int(index), pod, node))
-    return found
+def _needs(cluster: Cluster, nodeset: NodeSet) -> tuple[KeyRef, ...]:
+    return (*keys(cluster.keys), *((nodeset.ssh.sssd,) if nodeset.ssh else ()))
+
+
+def _again(plan: Plan) -> list[Done]:
+    return [Done(action.again_s) for action in plan if isinstance(action, Wait)]
+
+
+def _rest(fleet: Fleet) -> Done:
+    return Done(rest_s=min(REST_S_EACH * len(fleet.workers), LONGEST_REST_S))

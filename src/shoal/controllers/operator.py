@@ -4,28 +4,33 @@ import asyncio
 import signal
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from ..kube import kinds
 from ..kube.kinds import Kind, Kinds
 from ..kubeapi.access import Access
 from ..kubeapi.client import Client
-from ..kubeapi.server import Server, Tls
-from ..runtime import probes
+from ..kubeapi.server import Answer, Handler, Server, Tls
+from ..runtime import probes, profile
 from ..runtime.apply import Applier
 from ..runtime.controller import Controller
 from ..runtime.events import Recorder
 from ..runtime.keeper import Keeper, Mounted, SelfSigned, Source
 from ..runtime.lease import Terms
+from ..runtime.probes import Check
 from ..runtime.process import MANAGER, Process, Service, Setup
 from ..runtime.store import Store
 from ..runtime.trust import targets
 from ..runtime.webhook import Webhook, routes
 from . import slinky, webhooks
+from .owned import Own, Owned
 from .passes import Hands
+from .slinky_reader import Settings
 from .slurms import Slurms
 from .webhooks import Asking
-from .world import IN_BRIEF, OPTIONAL, World, stores
+from .world import IN_BRIEF, LABELS, OPTIONAL, World, stores
 
 NAME = "slurm-operator"
 
@@ -36,6 +41,8 @@ class Webhooks:
 
     address: str = "0"  # 0: nowhere
     service: str = "slurm-operator-webhook"  # by which the API server finds them
+    namespace: str = ""  # of the service; none: the operator's
+    configuration: str = NAME  # the name of the objects that register them
     secret: str = "slurm-operator-webhook-ca"  # that holds a certificate of our own
     folder: Path | None = None  # where somebody else puts one
 
@@ -52,8 +59,9 @@ class Options:
     health: str = ":8081"
     metrics: str = ":8080"
     metrics_secure: bool = False
+    profile: str = "0"
     webhooks: Webhooks = field(default_factory=Webhooks)
-    settings: slinky.Settings = field(default_factory=slinky.Settings)
+    settings: Settings = field(default_factory=Settings)
 
 
 async def run(options: Options) -> bool:
@@ -63,14 +71,18 @@ async def run(options: Options) -> bool:
 
     def controllers(client: Client, _: Mapping[Kind, Store[Any]]) -> Sequence[Controller]:
         slurms.through = client.through
-        hands = Hands(client, world, Applier(client, made, Kinds(*slinky.OWN)))
+        applier = Applier(client, made, Kinds(*slinky.OWN))
+        hands = Hands(client, world, applier, recorder)
         return slinky.controllers(hands, slurms, options.settings)
 
-    process = Process(options.access, _setup(options, made), controllers, recorder=recorder)
+    connect = partial(Owned, own=_own(options))
+    process = Process(
+        options.access, _setup(options, made), controllers, connect=connect, recorder=recorder
+    )
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, process.stop)
-    async with Client(options.access, MANAGER) as free:  # of a standby, too
+    async with connect(options.access, MANAGER) as free:  # of a standby, too
         process.services = _services(options, process, world, free)
         try:
             return await process.run()
@@ -80,15 +92,18 @@ async def run(options: Options) -> bool:
 
 def _setup(options: Options, made: Mapping[Kind, Store[Any]]) -> Setup:
     terms = Terms(options.namespace, NAME, options.identity) if options.lead else None
-    return Setup(tuple(made.values()), options.namespaces, IN_BRIEF, OPTIONAL, terms)
+    return Setup(tuple(made.values()), options.namespaces, IN_BRIEF, OPTIONAL, terms, labels=LABELS)
+
+
+def _own(options: Options) -> frozenset[Own]:
+    """Return what the operator makes for itself."""
+    return frozenset({(kinds.LEASE, NAME), (kinds.SECRET, options.webhooks.secret)})
 
 
 def _services(options: Options, process: Process, world: World, free: Client) -> list[Service]:
-    """Return what is served: probes, numbers and webhooks."""
+    """Return what is served: probes, numbers, webhooks and profiles."""
     served: list[Service] = []
-    tls = Tls()
-    if where := probes.listening(options.health):
-        served.append(Server(probes.probes(process), where).run)
+    tls, wanted = Tls(), []
     if where := probes.listening(options.metrics):
         guard = probes.Guard(free) if options.metrics_secure else None
         numbers = probes.metrics(process.metrics, guard)
@@ -99,15 +114,32 @@ def _services(options: Options, process: Process, world: World, free: Client) ->
         table = webhooks.table(asking, bindings=True)
         served.append(Server(routes(table), where, tls).run)
     if table or options.metrics_secure:
-        certificates = _certificates(options, free)
-        served.append(Keeper(free, certificates, tls, targets(NAME, table)).run)
+        trusting = targets(options.webhooks.configuration, table)
+        keeper = Keeper(free, _certificates(options, free), tls, trusting)
+        served.append(keeper.run)
+        wanted.append(keeper.ready)
+    if where := probes.listening(options.health):
+        served.append(Server(_probes(process, wanted), where).run)
+    if where := probes.listening(options.profile):
+        served.append(Server(profile.paths(), where).run)
     return served
+
+
+def _probes(process: Process, wanted: Sequence[asyncio.Event]) -> Mapping[str, Handler]:
+    """Return the paths that the kubelet asks; who cannot answer the API server is not ready."""
+
+    async def readyz(_body: bytes, _headers: Mapping[str, str]) -> Answer:
+        served = all(event.is_set() for event in wanted)
+        certificate = Check("certificate", "" if served else "there is none to serve with yet")
+        return probes.answer("readyz", [*probes.ready(process), certificate])
+
+    return {**probes.probes(process), "/readyz": readyz}
 
 
 def _certificates(options: Options, free: Client) -> Source:
     asked = options.webhooks
     if asked.folder is not None:
         return Mounted(asked.folder)
-    host = f"{asked.service}.{options.namespace}.svc"
+    host = f"{asked.service}.{asked.namespace or options.namespace}.svc"
     hosts = (host, f"{host}.{options.settings.domain}")
     return SelfSigned(free, options.namespace, asked.secret, hosts)

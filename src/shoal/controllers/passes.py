@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from ..decide.conditions import Failed, Wanted, ready
-from ..kube.conditions import settled
+from ..kube.conditions import Condition, settled
 from ..kube.kinds import Kind
 from ..kube.objects import Key, Object, Resource
 from ..kubeapi.client import Client
@@ -19,6 +19,7 @@ from ..runtime import clock
 from ..runtime.apply import Applier, Outcome, Refused, Rules
 from ..runtime.controller import Done, Reconcile
 from ..runtime.errors import TerminalError
+from ..runtime.events import About, Happening, Recorder
 from ..runtime.status import report
 from .world import World
 
@@ -39,6 +40,7 @@ class Asked:
     verdicts: Sequence[Failed | None] = ()  # of the part's own, see `decide.conditions.ready`
     status: Object | None = None  # beside the conditions; None: as it was
     refused: tuple[Refused, ...] = ()  # of what was written before in this pass
+    more: Sequence[Condition] = ()  # conditions beside Ready
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,7 @@ class Hands:
     client: Client
     world: World
     applier: Applier
+    recorder: Recorder | None = None  # none: nobody reads events
 
     async def bring_about(self, kind: Kind, obj: Resource, asked: Asked) -> Done:
         """Apply, look, report."""
@@ -55,6 +58,11 @@ class Hands:
         seen = self.seen(obj, asked, outcome)
         await self.report(kind, obj, asked, seen)
         return Done(REFUSED_AGAIN_S if seen.refused or outcome.unserved else None)
+
+    def record(self, of: About | None, what: Happening, count: int = 1) -> None:
+        """Have an event made of `what`; never waits, never fails."""
+        if self.recorder is not None and of is not None:
+            self.recorder.record(of, what, count)
 
     def telling(self, kind: Kind, reconcile: Reconcile) -> Reconcile:
         """Return `reconcile` with its refusals told in the object's status too.
@@ -94,7 +102,7 @@ class Hands:
         """Write the status, when it says something new."""
         condition = ready(asked.wanted, seen, asked.verdicts)
         before: Object = msgspec.to_builtins(obj.status)
-        conditions = settled([condition], before, clock.now())
+        conditions = settled([condition, *asked.more], before, clock.now())
         after = {**(before if asked.status is None else asked.status), "conditions": conditions}
         store = self.world.stores[kind]
         # As it would be read: a field that has its default is not in what was read.
@@ -109,7 +117,8 @@ def keys(held: Keys) -> tuple[KeyRef, ...]:
 
 def soonest(*dones: Done) -> Done:
     """Return the end of a pass that is the sum of several."""
-    return Done(min((d.again_s for d in dones if d.again_s is not None), default=None))
+    again = min((d.again_s for d in dones if d.again_s is not None), default=None)
+    return Done(again, max((done.rest_s for done in dones), default=0.0))
 
 
 def without_cluster(part: Part, cluster: str) -> Asked:

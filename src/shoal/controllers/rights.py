@@ -2,21 +2,22 @@
 
 They come in parts, as they are granted in different places: where Slurm clusters are, which may be
 all namespaces or some; where the operator itself is; and, for what belongs to no namespace, in the
-whole cluster. Whoever looks after some namespaces without webhooks needs none of the last.
+whole cluster. Whoever looks after some namespaces without webhooks needs no more of the last than
+to see nodes.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..dialects.slinky.findings import Known
-from ..dialects.slinky.types import CONTROLLER, KINDS, NODE_SET
+from ..dialects.slinky.types import CONTROLLER, KINDS, NODE_SET, REST_API
 from ..kube import kinds
 from ..kube.kinds import Kind
 from ..kube.objects import Object
 from ..runtime.probes import ACCESS_REVIEWS, TOKEN_REVIEWS
 from ..runtime.trust import targets
 from .operator import NAME
-from .slinky import MADE
+from .slinky_waker import MADE
 from .webhooks import table
 from .world import READ
 
@@ -27,14 +28,20 @@ SEE = ("get", "list", "watch")
 # Server-side apply is a patch, and makes what is not there only for whoever may create it.
 MAKE = ("create", "patch", "delete")
 # Kinds whose objects wait for us when they are deleted: a finalizer is a patch of the object.
-HELD = (CONTROLLER, NODE_SET)
-# What is written beside what `slinky.MADE` says: kind, subresource, verbs.
+HELD = (CONTROLLER, NODE_SET, REST_API)
+# What is written beside what `slinky_waker.MADE` says: kind, subresource, verbs.
 ALSO: Sequence[tuple[Kind, str, tuple[str, ...]]] = (
     *((kind, "status", ("patch",)) for kind in KINDS),
     # Some clusters (OpenShift's do) let only those block an owner's deletion who may also change
     # its finalizers, and our owner references block it.
     *((kind, "finalizers", ("update",)) for kind in KINDS),
     (kinds.EVENT, "", ("create", "patch")),
+    # Workers' claims are made here, and deleted by their owners.
+    (kinds.PERSISTENT_VOLUME_CLAIM, "", ("create", "patch")),
+    # Workers show the state of their Slurm node.
+    (kinds.POD, "status", ("patch",)),
+    # A command comes over a web socket, which begins as a GET; from 1.35 on that asks for both.
+    (kinds.POD, "exec", ("create", "get")),
 )
 
 
@@ -63,7 +70,7 @@ def watched() -> list[Rule]:
 
 
 def everywhere() -> list[Rule]:
-    """Return what is always allowed on kinds that have no namespace; none of them is read so far.
+    """Return what is always allowed on kinds that have no namespace: to see nodes.
 
     A kind appears here with its row in `world.READ`.
     """

@@ -4,11 +4,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+import msgspec
+
 from ..kube import kinds
 from ..kube.data import ConfigMap, Secret
 from ..kube.kinds import Kind
-from ..kube.objects import Key, Resource
+from ..kube.nodes import Node
+from ..kube.objects import Key, Object, Resource
 from ..kube.pods import Pod
+from ..kube.revisions import ControllerRevision
 from ..kube.workloads import Workload
 from ..model.observed import Found
 from ..model.part import Part
@@ -19,6 +23,7 @@ R = TypeVar("R", bound=Resource)
 # What is read of Kubernetes' own kinds; of the others only that they are there, and whose.
 READ: Mapping[Kind, type[Resource]] = {
     kinds.POD: Pod,
+    kinds.NODE: Node,
     kinds.SECRET: Secret,
     kinds.CONFIG_MAP: ConfigMap,
     kinds.STATEFUL_SET: Workload,
@@ -26,13 +31,17 @@ READ: Mapping[Kind, type[Resource]] = {
     kinds.SERVICE: Resource,
     kinds.POD_DISRUPTION_BUDGET: Resource,
     kinds.PERSISTENT_VOLUME_CLAIM: Resource,
+    kinds.CONTROLLER_REVISION: ControllerRevision,
     kinds.SERVICE_MONITOR: Resource,
 }
 IN_BRIEF = frozenset(kind for kind, type_ in READ.items() if type_ is Resource)
 # Of somebody else, who may not be there.
 OPTIONAL = frozenset({kinds.SERVICE_MONITOR})
+# Other workloads have revisions too, each with a whole pod in it.
+LABELS = {kinds.CONTROLLER_REVISION: "app.kubernetes.io/name=slurmd"}
 REFERENCES = "references"
 PART = "part"
+HOST = "host"
 # Both dialects tell the pods of their parts apart by these.
 PART_LABELS = ("app.kubernetes.io/name", "app.kubernetes.io/instance")
 
@@ -45,12 +54,18 @@ def stores(
     `references` names what an object of the dialect refers to.
     """
     made = {kind: Store(kind, type_) for kind, type_ in READ.items() if kind != kinds.POD}
-    made[kinds.POD] = Store(kinds.POD, Pod, {PART: _parts})
+    claim = kinds.PERSISTENT_VOLUME_CLAIM
+    made[claim] = Store(claim, READ[claim], {PART: _parts})
+    made[kinds.POD] = Store(kinds.POD, Pod, {PART: _parts, HOST: _hosts})
     return {**made, **{k: Store(k, type_, {REFERENCES: references}) for k, type_ in own.items()}}
 
 
 def _parts(pod: Resource) -> Iterable[str]:
     return (_part(pod.metadata.namespace, pod.metadata.labels),)
+
+
+def _hosts(pod: Any) -> Iterable[str]:  # noqa: ANN401 - the store's, which holds Pods
+    return (pod.spec.node_name,) if pod.spec.node_name else ()
 
 
 def _part(namespace: str, labels: Mapping[str, str]) -> str:
@@ -88,6 +103,21 @@ class World:
         """Return the pods of a part, by name."""
         pods: list[Pod] = self.stores[kinds.POD].by(PART, _part(part.namespace, part.selector))
         return tuple(sorted(pods, key=lambda pod: pod.metadata.name))
+
+    def claims(self, part: Part) -> Mapping[str, Object]:
+        """Return the metadata of a part's claims, by name."""
+        store = self.stores[kinds.PERSISTENT_VOLUME_CLAIM]
+        found = store.by(PART, _part(part.namespace, part.selector))
+        return {claim.metadata.name: msgspec.to_builtins(claim) for claim in found}
+
+    def nodes(self) -> Mapping[str, Node]:
+        """Return Kubernetes' nodes by name."""
+        return {node.metadata.name: node for node in self.stores[kinds.NODE]}
+
+    def pods_on(self, node: str) -> list[Pod]:
+        """Return the pods on a node."""
+        found: list[Pod] = self.stores[kinds.POD].by(HOST, node)
+        return found
 
     def users(self, of: Kind, namespace: str, name: str, by: Kind) -> list[Any]:
         """Return the objects of kind `by` that refer to one of kind `of`."""

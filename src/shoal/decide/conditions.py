@@ -20,6 +20,7 @@ class Wanted:
 
     needs: tuple[Need, ...] = ()  # what it cannot do without
     pods: int | None = None  # how many; None: it has none
+    waits: tuple[str, ...] = ()  # what goes on meanwhile; nothing of it is wrong
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,8 @@ def pods_starting(wanted: Wanted, seen: Seen) -> Failed | None:
         return None
     ready = sum(pod.ready and not pod.deleting for pod in seen.pods)
     if ready < wanted.pods:
-        return Failed("Starting", f"{ready} of {wanted.pods} pods are ready")
+        words = (f"{ready} of {wanted.pods} pods are ready", *wanted.waits)
+        return Failed("Starting", "; ".join(words))
     if seen.workload is not None and not seen.workload.settled:
         return Failed("Starting", "pods are being replaced")
     return None
@@ -87,5 +89,11 @@ def ready(wanted: Wanted, seen: Seen, before: Sequence[Failed | None] = ()) -> C
     failed = next((verdict for verdict in verdicts if verdict is not None), None)
     if failed is not None:
         return Condition(READY, "False", failed.reason, failed.message, seen.generation)
-    words = "all is as asked" if not wanted.pods else f"{wanted.pods} pods are ready"
-    return Condition(READY, "True", "AsAsked", words, seen.generation)
+    words = (_as_asked(wanted.pods), *wanted.waits)
+    return Condition(READY, "True", "AsAsked", "; ".join(words), seen.generation)
+
+
+def _as_asked(pods: int | None) -> str:
+    if not pods:
+        return "all is as asked"
+    return "1 pod is ready" if pods == 1 else f"{pods} pods are ready"

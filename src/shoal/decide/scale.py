@@ -1,68 +1,44 @@
-"""How many workers there are, and which of them go. Pure."""
+"""How many workers there are, where their number is given. Pure."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ..kube.pods import Pod
-from ..model.nodeset import NodeSet
-from ..slurm.nodes import Drain
-from .plan import Action, CreateWorker, DeleteWorker, DrainWorker, Plan, Wait
+from ..model.nodeset import Mode
+from ..model.workers import Fleet, Worker
+from .order import first_to_go
+from .plan import CreateWorker
+from .wanted import Wanted
 
-SLURM_RETRY_S = 5.0
-
-
-@dataclass(frozen=True)
-class Worker:
-    """A worker as it was seen."""
-
-    number: int
-    pod: Pod
-    node: str  # in Slurm
+SCALE_IN = "Pod is pending termination for scale-in"
+OTHER_MODE = "Pod is pending termination: the NodeSet scales in another way now"
 
 
 @dataclass(frozen=True)
-class Workers:
-    """The workers of a NodeSet, and what Slurm says about them."""
+class Change:
+    """Workers that come, and those that go with the reason that Slurm is told, by uid."""
 
-    all: Sequence[Worker] = ()
-    drains: Mapping[str, Drain] | None = None  # by Slurm node; None: Slurm did not answer
-
-    def drain_of(self, worker: Worker) -> Drain:
-        """Return the drain of a worker's Slurm node."""
-        if self.drains is None:
-            return Drain.UNKNOWN
-        return self.drains.get(worker.node, Drain.UNKNOWN)
+    create: tuple[CreateWorker, ...] = ()
+    going: Mapping[str, str] = ()  # type: ignore[assignment]
 
 
-def scale(nodeset: NodeSet, seen: Workers) -> Plan:
-    """Move the workers to the replicas asked for, never ending a job."""
-    taken = {worker.number for worker in seen.all}
+def by_number(wanted: Wanted, fleet: Fleet) -> Change:
+    """Move the workers to the number asked for; the lowest free numbers come first."""
+    nodeset = wanted.nodeset
+    taken = {worker.number for worker in fleet.workers}
+    missing = max(nodeset.replicas - len(fleet.workers), 0)
     free = (number for number in range(nodeset.replicas + len(taken)) if number not in taken)
-    missing = max(nodeset.replicas - len(taken), 0)
-    created = [CreateWorker("replicas asked for", next(free)) for _ in range(missing)]
-    over = [_clear(worker) for worker in seen.all if worker.pod.over and not worker.pod.deleting]
-    # Those that end anyway make room: nobody is drained in their place. Then those that never ran.
-    living = [worker for worker in seen.all if not worker.pod.over and not worker.pod.deleting]
-    surplus = sorted(living, key=lambda w: (bool(w.pod.spec.node_name), -w.number))
-    retired = [_retire(w, seen) for w in surplus[: max(len(living) - nodeset.replicas, 0)]]
-    return (*created, *over, *retired)
+    create = tuple(
+        CreateWorker("replicas asked for", number, wanted.pinned.get(number, ""))
+        for number in (next(free) for _ in range(missing))
+    )
+    others = {w.uid: OTHER_MODE for w in fleet.workers if w.mode != Mode.REPLICAS.value}
+    # Those that end anyway make room: nobody is drained in their place.
+    living = [worker for worker in fleet.workers if worker.living and worker.uid not in others]
+    surplus = max(len(living) - nodeset.replicas, 0)
+    chosen = first_to_go(living, fleet, wanted.naming.annotations)[:surplus] if surplus else ()
+    return Change(create, {**others, **{worker.uid: SCALE_IN for worker in chosen}})
 
 
-def _clear(worker: Worker) -> Action:
-    meta = worker.pod.metadata
-    return DeleteWorker(f"it ended ({worker.pod.status.phase})", meta.name, meta.uid)
-
-
-def _retire(worker: Worker, seen: Workers) -> Action:
-    meta = worker.pod.metadata
-    if not worker.pod.spec.node_name:
-        return DeleteWorker("surplus, and it never ran", meta.name, meta.uid)
-    match seen.drain_of(worker):
-        case Drain.DRAINED:
-            return DeleteWorker("surplus and drained", meta.name, meta.uid)
-        case Drain.SERVING:
-            return DrainWorker("surplus", meta.name, worker.node, SLURM_RETRY_S)
-        case Drain.DRAINING:
-            return Wait(f"{meta.name} still runs jobs", SLURM_RETRY_S)
-        case Drain.UNKNOWN:
-            return Wait(f"Slurm does not say whether {meta.name} is drained", SLURM_RETRY_S)
+def over(fleet: Fleet) -> list[Worker]:
+    """Return the workers that have ended and were not cleared away."""
+    return [worker for worker in fleet.workers if worker.pod.over and not worker.pod.deleting]

@@ -4,6 +4,7 @@ What is only read is decoded into a Struct that holds just the used fields and t
 garbage collection: ten thousand pods are 70 MB instead of 440, and no collection stops the loop.
 """
 
+from datetime import datetime
 from typing import Any
 
 import msgspec
@@ -24,6 +25,7 @@ class OwnerReference(Slim, frozen=True, gc=False, rename="camel"):
     uid: str = ""
     api_version: str = ""
     controller: bool = False
+    block_owner_deletion: bool = False
 
 
 class Meta(Slim, frozen=True, gc=False, rename="camel"):
@@ -68,6 +70,14 @@ class Resource(Slim, frozen=True, gc=False, rename="camel"):
         """Say whether it was deleted and nothing holds it: a write that leaves it so ends it."""
         meta = self.metadata
         return self.deleting and not meta.finalizers and not meta.deletion_grace_period_seconds
+
+
+def moment(stamp: str | None) -> datetime | None:
+    """Return the time that a stamp says; None: it says none."""
+    try:
+        return datetime.fromisoformat(stamp) if stamp else None
+    except ValueError:
+        return None
 
 
 def key_of(obj: Object) -> Key:

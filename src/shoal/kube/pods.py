@@ -1,8 +1,10 @@
 """Pods and nodes, as far as they are read. Pure."""
 
+from datetime import datetime, timedelta
+
 import msgspec
 
-from .objects import Resource, Slim
+from .objects import Resource, Slim, moment
 
 
 class PodCondition(Slim, frozen=True, gc=False, rename="camel"):
@@ -30,11 +32,18 @@ class Waiting(Slim, frozen=True, gc=False, rename="camel"):
     message: str = ""
 
 
+class Running(Slim, frozen=True, gc=False, rename="camel"):
+    """Since when a container runs."""
+
+    started_at: str = ""
+
+
 class ContainerState(Slim, frozen=True, gc=False, rename="camel"):
     """What a container does; at most one is set."""
 
     waiting: Waiting | None = None
     terminated: Ended | None = None
+    running: Running | None = None
 
 
 class ContainerStatus(Slim, frozen=True, gc=False, rename="camel"):
@@ -81,6 +90,28 @@ class Pod(Resource, frozen=True, gc=False, rename="camel"):
     def ready(self) -> bool:
         """Say whether it serves."""
         return any(c.type == "Ready" and c.status == "True" for c in self.status.conditions)
+
+    @property
+    def ready_since(self) -> datetime | None:
+        """Return since when it serves; None: it does not, or nobody says."""
+        for condition in self.status.conditions:
+            if condition.type == "Ready" and condition.status == "True":
+                return moment(condition.last_transition_time)
+        return None
+
+    def started_at(self, container: str) -> str:
+        """Return since when a container runs, as Kubernetes writes it; empty: it does not."""
+        for one in self.status.container_statuses:
+            if one.name == container and one.state.running is not None:
+                return one.state.running.started_at
+        return ""
+
+    def available(self, now: datetime, after: timedelta) -> bool:
+        """Say whether it has served for long enough."""
+        if not after:
+            return self.ready
+        since = self.ready_since
+        return since is not None and now - since >= after
 
     @property
     def trouble(self) -> str:

@@ -1,6 +1,8 @@
 """What the user adds to Slurm's configuration. Pure."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Self
 
 from .part import Files
 
@@ -27,6 +29,7 @@ class Config:
     extra: str = ""  # lines for slurm.conf
     files: tuple[Files, ...] = ()
     scripts: Scripts = Scripts()
+    contents: Mapping[str, bytes] = field(default_factory=dict, repr=False)  # of all files, by name
 
     @property
     def sources(self) -> tuple[Files, ...]:
@@ -37,3 +40,8 @@ class Config:
     def has(self, file: str) -> bool:
         """Say whether the user brings `file`."""
         return any(file in source.files for source in self.files)
+
+    def filled(self, held: Mapping[str, Mapping[str, bytes]]) -> Self:
+        """Return it with what the ConfigMaps hold; of two files with one name the later counts."""
+        found = (held.get(source.name, {}).items() for source in self.sources)
+        return replace(self, contents={name: text for several in found for name, text in several})

@@ -37,6 +37,10 @@ class Ephemeral:
 
 
 State = ExistingClaim | ClaimTemplate | Ephemeral
+# The container that looks for the state before slurmctld starts, and its exit code when there is
+# none where there was one (EX_NOINPUT of sysexits.h: nothing else in the pod ends so).
+STATE_GUARD = "state"
+STATE_LOST = 66
 
 
 @dataclass(frozen=True)
@@ -75,6 +79,12 @@ class ManagedController:
     replicas: int = 1
     in_place: bool = False  # a new configuration is read by the running slurmctld
     metrics: Metrics | None = None
+    had_state: bool = False  # slurmctld has run on it: that it is empty now is a loss
+
+    @property
+    def guarded(self) -> bool:
+        """Say whether its state is meant to stay."""
+        return not isinstance(self.state, Ephemeral)
 
     @property
     def many(self) -> bool:

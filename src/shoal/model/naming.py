@@ -32,6 +32,9 @@ class Annotations:
     features: str
     node_cordon_reason: str
     hostname_override: str
+    force: str  # on a NodeSet that is deleted: its jobs may be lost
+    has_state: str  # on a cluster, with its uid: slurmctld has run on a state that was to stay
+    accept_empty_state: str  # on a cluster: the user gives up that state, and the jobs with it
 
 
 @dataclass(frozen=True)
@@ -43,6 +46,9 @@ class Naming:
     reason_prefix: str  # of drains that are ours
     feature_prefix: str  # of node features that are ours
     worker_taint: str  # tolerated by every worker
+    finalizer: str  # holds a NodeSet, and its cluster, until its workers have no jobs
+    window_finalizer: str  # holds a NodeSet while Slurm has a reservation for it
+    reservation: str  # with a place for the NodeSet's name: its maintenance window in Slurm
 
     def digest(self, of: str) -> str:
         """Return the annotation that holds the digest of something that a pod was started with."""

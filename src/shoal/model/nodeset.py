@@ -2,6 +2,7 @@
 
 import enum
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 
 from ..kube.objects import Object
 from .part import KeyRef, Part
@@ -30,6 +31,41 @@ class Ssh:
     extra_sshd: str = ""
 
 
+class Strategy(enum.Enum):
+    """When running workers are replaced by newer ones."""
+
+    ROLLING = "RollingUpdate"  # as soon as they are drained, so many at a time
+    ON_DELETE = "OnDelete"  # when somebody deletes them
+    SCHEDULED = "ScheduledUpdate"  # in a maintenance window
+
+
+@dataclass(frozen=True)
+class Window:
+    """A maintenance window: a reservation of Slurm's."""
+
+    reservation: str  # its name
+    start: datetime
+    duration: timedelta
+    flags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Update:
+    """How running workers are replaced by newer ones."""
+
+    strategy: Strategy = Strategy.ROLLING
+    max_unavailable: int | str = "25%"  # of the workers, at a time; rounded up
+    window: Window | None = None
+
+
+@dataclass(frozen=True)
+class Retention:
+    """What becomes of a worker's claims."""
+
+    delete_with_set: bool = False  # when the NodeSet is deleted
+    delete_with_worker: bool = False  # when the worker is scaled in
+
+
 @dataclass(frozen=True)
 class NodeSet:
     """Workers of one shape."""
@@ -46,9 +82,16 @@ class NodeSet:
     partition: Partition | None = None
     ssh: Ssh | None = None
     claims: tuple[Object, ...] = ()
+    retention: Retention = Retention()
+    update: Update = Update()
+    revisions: int = 0  # how many old ones are kept
+    min_ready: timedelta = timedelta()  # after that a ready worker counts as available
+    pin: bool = False  # a worker comes back to the Kubernetes node it was on
+    prune: bool = False  # Slurm forgets nodes whose Kubernetes node is gone
     oversubscribe: bool = False  # several workers may share a node
     protect: bool = True  # busy workers are not evicted
     cluster: str = ""  # the object that stands for its cluster
+    revision: str = ""  # that new workers are made by
 
     def pod_name(self, number: int) -> str:
         """Return what worker `number` is called."""

@@ -1,38 +1,46 @@
 """slurmctld: its configuration, its pods, and how others find it. Pure."""
 
+from base64 import b64decode, b64encode
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ..kube.objects import Object
-from ..model.cluster import SLURMCTLD_PORT, Cluster
+from ..model.cluster import Cluster
 from ..model.controller import (
     ClaimTemplate,
     Ephemeral,
     ExistingClaim,
     ExternalController,
     ManagedController,
-    Monitor,
 )
 from ..model.part import Marks, Part
-from . import marks, pods, probes, services, shell, slurm_conf, volumes
+from . import controller_services as found_by
+from . import marks, pods, probes, shell, slurm_conf, state_guard, volumes
+from .controller_services import PORT
 from .pods import Inside
-from .services import Port
 
-PORT = Port("slurmctld", SLURMCTLD_PORT)
 CONFIG_DIGEST = "slurm-config"
 # slurmctld writes down all jobs and nodes before it ends.
 GRACE_S = 60
 STATE = "statesave"
 AUTH_SOCKET = "slurm-authsocket"
-RECONFIGURE_PERIOD_S = 5
+# How often the files are looked at; what kubelet brings is part of the way of every change.
+RECONFIGURE_PERIOD_S = 1
 
 
 @dataclass(frozen=True)
 class Published:
-    """The configuration in use, where the wanted one is held back."""
+    """A configuration with all its files, those that the user brings among them."""
 
     files: Mapping[str, str]
     digest: str
+    binary: Mapping[str, str] = field(default_factory=dict)  # what is no text, in base64
+
+    @property
+    def size_bytes(self) -> int:
+        """Return the size of all files together."""
+        texts = sum(len(text.encode()) for text in self.files.values())
+        return texts + sum(len(b64decode(text)) for text in self.binary.values())
 
 
 def objects(cluster: Cluster, published: Published | None = None) -> list[Object]:
@@ -46,23 +54,36 @@ def objects(cluster: Cluster, published: Published | None = None) -> list[Object
     if isinstance(controller, ExternalController):
         return [config(cluster, held)]
     made = [
-        internal_service(cluster, controller),
-        service(cluster, controller),
+        found_by.internal_service(cluster, controller),
+        found_by.service(cluster, controller),
+        *found_by.own_services(cluster, controller),
         config(cluster, held),
+        *([state_guard.config_map(controller)] if controller.guarded else ()),
         stateful_set(cluster, controller, held),
     ]
     metrics = controller.metrics
     if metrics and metrics.monitor and slurm_conf.serves_metrics(cluster):
-        made.append(service_monitor(controller, metrics.monitor))
+        made.append(found_by.service_monitor(controller, metrics.monitor))
     return made
 
 
 def wanted(cluster: Cluster) -> Published:
-    """Return the configuration as the user wants it; its digest covers the user's files too."""
-    made = files(cluster)
-    texts = (text for pair in made.items() for text in pair)
-    theirs = (text for source in cluster.config.sources for text in (source.name, source.digest))
-    return Published(made, marks.digest(*texts, *theirs))
+    """Return the configuration as the user wants it: our files, and copies of the user's.
+
+    They are copies so that one switch publishes all, and nothing that was not tried.
+    """
+    texts = files(cluster)
+    theirs = {name: held for name, held in cluster.config.contents.items() if name not in texts}
+    binary: dict[str, str] = {}
+    for name, held in sorted(theirs.items()):
+        try:
+            texts[name] = held.decode()
+        except UnicodeDecodeError:
+            binary[name] = b64encode(held).decode()
+    # No file's name has a colon in it.
+    both = {**texts, **{f"{name}:base64": text for name, text in binary.items()}}
+    digest = marks.digest(*(text for pair in both.items() for text in pair))
+    return Published(texts, digest, binary)
 
 
 def files(cluster: Cluster) -> dict[str, str]:
@@ -86,28 +107,14 @@ def config(cluster: Cluster, held: Published) -> Object:
         "apiVersion": "v1",
         "kind": "ConfigMap",
         "metadata": marks.metadata(controller.part, name, Marks(annotations=note)),
-        "data": dict(held.files),
+        **contents(held),
     }
 
 
-def service(cluster: Cluster, controller: ManagedController) -> Object:
-    """Reach the slurmctld that serves.
-
-    Where there is one, readiness alone decides: an operator that is away must not keep a slurmctld
-    that came back out of its Service. Of several, only the one that serves has the label.
-    """
-    selector = dict(controller.part.selector)
-    if controller.many:
-        selector[cluster.naming.labels.active] = "true"
-    return services.service(
-        controller.part, controller.names.service, controller.service, PORT, selector
-    )
-
-
-def internal_service(_: Cluster, controller: ManagedController) -> Object:
-    """Give each slurmctld a name."""
-    part = controller.part
-    return services.headless(part, controller.names.internal, PORT, part.selector)
+def contents(held: Published) -> Object:
+    """Return a configuration as a ConfigMap has it."""
+    data: Object = {"data": dict(held.files)}
+    return {**data, "binaryData": dict(held.binary)} if held.binary else data
 
 
 def stateful_set(cluster: Cluster, controller: ManagedController, held: Published) -> Object:
@@ -133,40 +140,6 @@ def stateful_set(cluster: Cluster, controller: ManagedController, held: Publishe
     }
 
 
-def service_monitor(controller: ManagedController, monitor: Monitor) -> Object:
-    """Have Prometheus read slurmctld's metrics."""
-    part = controller.part
-    # Both Services have the labels that are selected; one of them is enough.
-    once = {
-        "sourceLabels": ["__meta_kubernetes_service_name"],
-        "regex": controller.names.service,
-        "action": "keep",
-    }
-    endpoints = [
-        {
-            "path": endpoint.path,
-            "port": PORT.name,
-            "scheme": "http",
-            **({"interval": endpoint.interval} if endpoint.interval else {}),
-            **({"scrapeTimeout": endpoint.scrape_timeout} if endpoint.scrape_timeout else {}),
-            "relabelings": [once],
-        }
-        for endpoint in monitor.endpoints
-    ]
-    return {
-        "apiVersion": "monitoring.coreos.com/v1",
-        "kind": "ServiceMonitor",
-        "metadata": marks.metadata(
-            part, controller.names.service, Marks(monitor.labels, monitor.annotations)
-        ),
-        "spec": {
-            "selector": {"matchLabels": dict(part.selector)},
-            "namespaceSelector": {"matchNames": [part.namespace]},
-            "endpoints": endpoints,
-        },
-    }
-
-
 # -- the pod
 
 
@@ -176,6 +149,9 @@ def _inside(cluster: Cluster, controller: ManagedController, held: Published) ->
     sidecars = [pods.logfile(part, main, "slurmctld")]
     if controller.in_place:
         sidecars.insert(0, _reconfigure(part, main))
+    if controller.guarded:
+        folder = slurm_conf.state_folder(cluster)
+        sidecars.insert(0, state_guard.container(controller, main, STATE, folder))
     spec: Object = {
         "securityContext": pods.restricted_pod(pods.SLURM),
         "terminationGracePeriodSeconds": GRACE_S,
@@ -193,11 +169,13 @@ def _slurmctld(cluster: Cluster, controller: ManagedController) -> Object:
     # One that stands by never says that it is ready, and updates would wait for it for ever.
     path = probes.LIVE if controller.many else probes.READY
     ready = probes.handler(cluster.version, PORT.name, path)
+    folder, guarded = slurm_conf.state_folder(cluster), controller.guarded
     return pods.container(
         controller.part,
         "slurmctld",
         {
             "ports": [PORT.opened],
+            **({"env": state_guard.env(folder)} if guarded else {}),
             "startupProbe": probes.started(live),
             "readinessProbe": probes.ready(ready),
             "livenessProbe": probes.alive(live),
@@ -205,10 +183,11 @@ def _slurmctld(cluster: Cluster, controller: ManagedController) -> Object:
             "volumeMounts": [
                 volumes.mount(volumes.ETC, pods.ETC, read_only=True),
                 volumes.mount(volumes.RUN, "/run"),
-                volumes.mount(STATE, slurm_conf.state_folder(cluster)),
+                volumes.mount(STATE, folder),
                 volumes.mount(AUTH_SOCKET, "/run/slurmctld"),
                 volumes.mount(volumes.LOGS, pods.LOGS),
                 volumes.mount(volumes.TMP, "/tmp"),
+                *([state_guard.mount()] if guarded else ()),
             ],
         },
     )
@@ -239,6 +218,7 @@ def _volumes(cluster: Cluster, controller: ManagedController) -> list[Object]:
         volumes.memory(volumes.RUN),
         volumes.scratch(AUTH_SOCKET),
         volumes.scratch(volumes.TMP),
+        *([state_guard.volume(controller)] if controller.guarded else ()),
     ]
     match controller.state:
         case ExistingClaim(name):
@@ -257,21 +237,29 @@ def configuration(cluster: Cluster, config_map: str) -> Object:
         volumes.whole_map(config_map),
         volumes.key_file(keys.slurm, "slurm.key"),
         volumes.key_file(keys.jwt, "jwt.key"),
-        *(volumes.whole_map(source.name) for source in cluster.config.sources),
         volumes.key_file(keys.jwks, "jwks.json"),
     )
     # Scripts are among them, which the group must be able to run.
     return volumes.projected(volumes.ETC, 0o610, sources)
 
 
+def read_in_place(cluster: Cluster, held: Published) -> dict[str, str]:
+    """Return annotations that say what a running slurmctld is to read anew; each may change."""
+    jwks = cluster.keys.jwks
+    found = {CONFIG_DIGEST: held.digest, "jwks": jwks.digest if jwks else ""}
+    return marks.digests(cluster.naming, found)
+
+
 def _digests(cluster: Cluster, held: Published) -> dict[str, str]:
     keys, controller = cluster.keys, cluster.controller
     # slurmctld reads keys at its start only, so they count also where the rest is read in place.
-    found = {
-        "slurm-key": keys.slurm.digest if keys.slurm else "",
-        "jwt-key": keys.jwt.digest if keys.jwt else "",
-    }
+    found = marks.digests(
+        cluster.naming,
+        {
+            "slurm-key": keys.slurm.digest if keys.slurm else "",
+            "jwt-key": keys.jwt.digest if keys.jwt else "",
+        },
+    )
     if isinstance(controller, ManagedController) and not controller.in_place:
-        found["jwks"] = keys.jwks.digest if keys.jwks else ""
-        found[CONFIG_DIGEST] = held.digest
-    return marks.digests(cluster.naming, found)
+        found |= read_in_place(cluster, held)
+    return found

@@ -1,15 +1,19 @@
 """Workers: bare pods, and what all workers of a cluster share. Pure."""
 
-from collections.abc import Mapping
-
-import msgspec
+from collections.abc import Mapping, Sequence
 
 from ..kube.objects import Object
+from ..model.claims import claim_name
 from ..model.cluster import Cluster
 from ..model.nodeset import NodeSet
 from . import login, marks, pods, services, slurmd, ssh_conf, volumes
 
 APP = "app.kubernetes.io/name"
+# Jobs run on while a kubelet is away. Else Kubernetes ends them after five minutes of that.
+STAYING: tuple[Object, ...] = tuple(
+    {"key": f"node.kubernetes.io/{what}", "operator": "Exists", "effect": "NoExecute"}
+    for what in ("not-ready", "unreachable")
+)
 
 
 def objects(_: Cluster, nodeset: NodeSet) -> list[Object]:
@@ -56,8 +60,9 @@ def pod_on(cluster: Cluster, nodeset: NodeSet, node: str, hostname: str) -> Obje
     return _finished(nodeset, made, {"generateName": f"{nodeset.part.name}-"}, hostname, hostname)
 
 
-def claims(nodeset: NodeSet, whose: str) -> list[Object]:
+def claims(nodeset: NodeSet, whose: str, owners: Sequence[Object] = ()) -> list[Object]:
     """Return the claims of one worker; `whose` is its number as names have it, or its hostname."""
+    held = {"ownerReferences": list(owners)} if owners else {}
     made = []
     for claim in nodeset.claims:
         meta = claim.get("metadata", {})
@@ -67,34 +72,15 @@ def claims(nodeset: NodeSet, whose: str) -> list[Object]:
                 "kind": "PersistentVolumeClaim",
                 "metadata": {
                     **({"annotations": meta["annotations"]} if meta.get("annotations") else {}),
-                    "name": _claim_name(nodeset, claim, whose),
+                    "name": claim_name(nodeset, claim, whose),
                     "namespace": nodeset.part.namespace,
                     "labels": {**(meta.get("labels") or {}), **nodeset.part.selector},
+                    **held,
                 },
                 "spec": claim.get("spec", {}),
             }
         )
     return made
-
-
-def revision(nodeset: NodeSet) -> str:
-    """Return what changes when running workers are no longer as the user wants them.
-
-    Only the user's wishes count. What we add, keys and other contents among it, reaches workers as
-    they are replaced: no new version of ours may have every worker replaced.
-    """
-    wishes, ssh = nodeset.part.pods, nodeset.ssh
-    told = {
-        "labels": dict(wishes.marks.labels),
-        "annotations": dict(wishes.marks.annotations),
-        "spec": wishes.spec,
-        "containers": dict(wishes.containers),
-        "extra": nodeset.extra,
-        "padding": nodeset.padding,
-        "oversubscribe": nodeset.oversubscribe,
-        "ssh": [ssh.sssd.name, ssh.sssd.key, ssh.extra_sshd] if ssh else None,
-    }
-    return marks.digest(msgspec.json.encode(told, order="sorted").decode())[:10]
 
 
 # -- the pod
@@ -109,7 +95,10 @@ def _pod(cluster: Cluster, nodeset: NodeSet, own: Mapping[str, str], node: str) 
         "dnsConfig": {
             "searches": [f"{nodeset.service}.{part.namespace}.svc.{cluster.domain}"],
         },
-        "tolerations": [{"key": naming.worker_taint, "operator": "Equal", "effect": "NoExecute"}],
+        "tolerations": [
+            {"key": naming.worker_taint, "operator": "Equal", "effect": "NoExecute"},
+            *STAYING,
+        ],
     }
     if affinity := _affinity(nodeset, node):
         spec["affinity"] = affinity
@@ -127,7 +116,7 @@ def _pod(cluster: Cluster, nodeset: NodeSet, own: Mapping[str, str], node: str) 
     found_by = {
         naming.labels.cluster: cluster.name,
         naming.labels.scaling_mode: nodeset.mode.value,
-        naming.labels.revision: revision(nodeset),
+        naming.labels.revision: nodeset.revision,
     }
     made["metadata"]["labels"] |= {**found_by, **own}
     return made
@@ -143,7 +132,7 @@ def _finished(
     own = [
         {
             "name": claim["metadata"]["name"],
-            "persistentVolumeClaim": {"claimName": _claim_name(nodeset, claim, whose)},
+            "persistentVolumeClaim": {"claimName": claim_name(nodeset, claim, whose)},
         }
         for claim in nodeset.claims
     ]
@@ -187,10 +176,6 @@ def _digests(cluster: Cluster, nodeset: NodeSet) -> dict[str, str]:
 
 def _sshd_config(nodeset: NodeSet) -> str:
     return ssh_conf.sshd_config(ssh_conf.WORKER, nodeset.ssh.extra_sshd if nodeset.ssh else "")
-
-
-def _claim_name(nodeset: NodeSet, claim: Object, whose: str) -> str:
-    return f"{claim['metadata']['name']}-{nodeset.part.name}-{whose}"
 
 
 # -- what is shared

@@ -100,6 +100,17 @@ def service_address(cluster: Cluster) -> str | None:
     return f"{controller.names.service}.{cluster.namespace}"
 
 
+def own_address(cluster: Cluster, name: str) -> str | None:
+    """Return the Service of one slurmctld of several; None: there is but one.
+
+    The name of a pod that is not there leads nowhere, and Slurm asks for it ten times, a second
+    apart, for every message: whoever asks the slurmctld that has taken over would wait for that.
+    """
+    controller = cluster.controller
+    many = isinstance(controller, ManagedController) and controller.many
+    return f"{name}.{cluster.namespace}" if many else None
+
+
 def max_nodes(cluster: Cluster) -> int:
     """Return the size of slurmctld's table of nodes, which it makes once, at its start.
 
@@ -179,7 +190,7 @@ def _hosts(cluster: Cluster) -> Iterator[Setting]:
             yield setting("SlurmctldPort", port)
         case ManagedController():
             for name, where in cluster.controllers:
-                yield setting("SlurmctldHost", f"{name}({where})")
+                yield setting("SlurmctldHost", f"{name}({own_address(cluster, name) or where})")
             yield setting("SlurmctldPort", SLURMCTLD_PORT)
             if address := service_address(cluster):
                 yield setting("SlurmctldAddr", address)

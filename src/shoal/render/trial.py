@@ -5,6 +5,8 @@ starts one on an empty state, at a port of its own, without accounting. Having n
 or job it talks to nobody, and no running job can notice.
 """
 
+from dataclasses import replace
+
 from ..kube.merge import merge_pod_spec
 from ..kube.objects import Object
 from ..model.cluster import Cluster
@@ -31,15 +33,14 @@ WHERE = (
 
 def candidate(cluster: Cluster, managed: ManagedController) -> Object:
     """Hold the wanted configuration in the form in which it is tried, and its digest."""
-    files = controller.files(cluster) | {
-        "slurm.conf": slurm_conf.tried(cluster, NAME),
-        "digest": controller.wanted(cluster).digest,
-    }
+    wanted = controller.wanted(cluster)
+    own = {"slurm.conf": slurm_conf.tried(cluster, NAME), "digest": wanted.digest}
+    tried = replace(wanted, files={**wanted.files, **own})
     return {
         "apiVersion": "v1",
         "kind": "ConfigMap",
         "metadata": marks.metadata(managed.part, candidate_name(managed)),
-        "data": files,
+        **controller.contents(tried),
     }
 
 

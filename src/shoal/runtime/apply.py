@@ -109,6 +109,21 @@ class Applier:
         written = sum(result is True for result in results)
         return Outcome(written, len(extra), refused, len(unserved))
 
+    async def delete(self, owner: Object, kind: Kind, objects: Iterable[Resource]) -> None:
+        """Delete objects of `owner`, many side by side; who has many leaves room for others."""
+        await _each(objects, lambda obj: self._delete(kind, obj, owner))
+
+    async def each(
+        self, owner: Object, items: Iterable[T], do: Callable[[T], Awaitable[None]]
+    ) -> None:
+        """Do to each what is no application, many side by side, with the same room for others."""
+
+        async def one(item: T) -> None:
+            async with self._turns.turn(owner["metadata"]["uid"]):
+                await do(item)
+
+        await _each(items, one)
+
     async def _one(self, kind: Kind, obj: Object, owner: Object, rules: Rules) -> bool | Refused:
         store = self.stores.get(kind)
         live = store.get(key_of(obj)) if store is not None else None

@@ -1,7 +1,7 @@
 """One controller: keys in, passes out, and somebody who notices when a key gets nowhere."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -25,9 +25,13 @@ log = structlog.get_logger()
 
 @dataclass(frozen=True)
 class Done:
-    """A finished pass; look again after `again_s`, or only on the next event."""
+    """A finished pass; look again after `again_s`, or only on the next event.
+
+    For `rest_s` events only gather: what costs much is not done again for each of them.
+    """
 
     again_s: float | None = None
+    rest_s: float = 0.0
 
 
 Reconcile = Callable[[Key], Awaitable[Done]]
@@ -94,6 +98,8 @@ class Controller:
     expected: tuple[type[Exception], ...] = (ApiError,)
     observer: Observer = field(default_factory=Silent)
     queue: Queue[Key] = field(default_factory=Queue)
+    # Run beside the passes, and wake keys for what no store tells of.
+    sources: Sequence[Callable[[Queue[Key]], Coroutine[Any, Any, None]]] = ()
     checked_at: float = float("inf")  # when the watchdog last looked; it does once we run
     _past: list[tuple[Store[Any], Wake]] = field(default_factory=list)
     _trouble: dict[Key, Trouble] = field(default_factory=dict)
@@ -113,6 +119,8 @@ class Controller:
                 tasks.create_task(self._work())
             tasks.create_task(self._watch_progress())
             tasks.create_task(self._wake_what_is_there())
+            for source in self.sources:
+                tasks.create_task(source(self.queue))
 
     def stop(self) -> None:
         """Begin no further pass."""
@@ -173,6 +181,7 @@ class Controller:
             return self._failed(key, f"{type(error).__name__}: {error}", bug=True)
         self.queue.forget(key)
         self._trouble.pop(key, None)
+        self.queue.rest(key, done.rest_s)
         if done.again_s is not None:
             self.queue.add(key, after_s=done.again_s)
         return "done"

@@ -41,6 +41,7 @@ class Setup:
     optional: frozenset[Kind] = frozenset()  # that the API server need not know
     terms: Terms | None = None  # none: lead without a Lease
     grace_s: float = GRACE_S
+    labels: Mapping[Kind, str] = field(default_factory=dict)  # of kinds of which not all are seen
 
 
 @dataclass
@@ -102,7 +103,7 @@ class Process:
 
     def _reflect(self, client: Client) -> "list[asyncio.Future[None]]":
         wanted = [
-            (store, Which(store.kind, space, metadata_only=store.kind in self.setup.metadata_only))
+            (store, self._which(store.kind, space))
             for store in self.setup.stores
             for space in (self.setup.namespaces if store.kind.namespaced else ()) or ("",)
         ]
@@ -112,6 +113,10 @@ class Process:
             for store, which in wanted
         ]
         return [asyncio.ensure_future(r.run(client)) for r in self.reflectors]
+
+    def _which(self, kind: Kind, namespace: str) -> Which:
+        labels, brief = self.setup.labels.get(kind, ""), kind in self.setup.metadata_only
+        return Which(kind, namespace, labels, metadata_only=brief)
 
     async def _serve(self, free: Client, client: Client) -> bool:
         assert self._synced is not None

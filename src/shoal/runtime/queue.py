@@ -48,6 +48,7 @@ class Queue(Generic[K]):
         self._is_ready: dict[K, int] = {}  # the number of the key's entry that counts
         self._working: set[K] = set()
         self._failures: dict[K, int] = {}
+        self._resting: dict[K, float] = {}  # until when only its user wakes a key
         self._takers: deque[asyncio.Future[None]] = deque()
         self._timer: asyncio.TimerHandle | None = None
         self._number = itertools.count()
@@ -70,6 +71,8 @@ class Queue(Generic[K]):
         """Ask for a pass; of several wishes for one key the earliest and the most urgent count."""
         now = asyncio.get_running_loop().time()
         due = now + max(after_s, self._window_s)
+        if urgency is not Urgency.USER and key in self._resting:
+            due = max(due, self._resting[key])
         if known := self._waiting.get(key):
             if known.due <= due and known.urgency <= urgency:
                 return
@@ -89,6 +92,16 @@ class Queue(Generic[K]):
         wait_s = min(FIRST_RETRY_S * 2.0 ** min(count - 1, 20), LONGEST_RETRY_S)
         self.add(key, after_s=wait_s)
         return wait_s
+
+    def rest(self, key: K, rest_s: float) -> None:
+        """Let what comes for `key` wait so long, unless its user asks: one pass then serves all."""
+        self._resting.pop(key, None)
+        if rest_s <= self._window_s:
+            return
+        until = self._resting[key] = asyncio.get_running_loop().time() + rest_s
+        known = self._waiting.get(key)
+        if known is not None and known.urgency is not Urgency.USER:
+            self._waiting[key] = Waiting(max(known.due, until), known.urgency, known.since)
 
     def forget(self, key: K) -> None:
         """Let the next failure of `key` be its first."""

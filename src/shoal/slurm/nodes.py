@@ -12,12 +12,13 @@ from dataclasses import dataclass
 # slurm.h's base states and flags, by the names that data_parser v0.0.40 to v0.0.45 gives them.
 BASES = frozenset(
     {
-        "ALLOCATED", "DOWN", "ERROR", "EXTERNAL", "FUTURE", "IDLE", "INVALID", "MIXED", "UNKNOWN",
+        "ALLOCATED", "DOWN", "ERROR", "FUTURE", "IDLE", "INVALID", "MIXED", "UNKNOWN",
     }
 )  # fmt: skip
 FLAGS = frozenset(
     {
-        "BLOCKED", "CLOUD", "COMPLETING", "DRAIN", "DYNAMIC_FUTURE", "DYNAMIC_NORM", "FAIL",
+        "BLOCKED", "CLOUD", "COMPLETING", "DRAIN", "DYNAMIC_FUTURE", "DYNAMIC_NORM", "EXTERNAL",
+        "FAIL",
         "INVALID_REG", "MAINTENANCE", "NOT_RESPONDING", "PERFCTRS", "PLANNED", "POWERED_DOWN",
         "POWERING_DOWN", "POWERING_UP", "POWER_DOWN", "POWER_DOWN_ASAP", "POWER_DOWN_FORCE",
         "POWER_DRAIN", "POWER_UP", "REBOOT_CANCELED", "REBOOT_ISSUED", "REBOOT_REQUESTED",

@@ -18,10 +18,12 @@ from .errors import (
     SlurmError,
     UnreachableError,
 )
-from .peer import Peer
+from .peer import FRESH_S, Peer
 from .transport import Answer
 from .wire import E, Request, Tree, Wire, decoded
 
+# Who asks again and again whether anything is new learns by that whether slurmctld is up.
+PROBED_S = 20.0
 Through = Callable[[str, Callable[[], Awaitable[Any]]], Awaitable[Any]]
 
 
@@ -46,9 +48,12 @@ class Calls:
 
     async def changed(self, request: Request, decoder: msgspec.json.Decoder[E]) -> E | None:
         """Return what was asked for, or None when nothing changed since its `update_time`."""
-        await self._ready(request)
+        await self._ready(request, PROBED_S)
+        asked = asyncio.get_running_loop().time()
         answer = await self._send(request)
-        return None if answer.code == 304 else decoded(request, answer, decoder)
+        found = None if answer.code == 304 else decoded(request, answer, decoder)
+        self.peer.felt(asked)
+        return found
 
     async def write(self, request: Request, decoder: msgspec.json.Decoder[E]) -> E:
         """Do it, through the gate, and return what slurmrestd says of it."""
@@ -64,11 +69,11 @@ class Calls:
         """Return when, on the loop's clock, we last ended a write to one of `families`."""
         return max(self._written.get(family, float("-inf")) for family in families)
 
-    async def _ready(self, request: Request) -> None:
+    async def _ready(self, request: Request, fresh_s: float = FRESH_S) -> None:
         await self.peer.need(str(request), request.needs)
         # slurmdbd's tree works without slurmctld.
         if request.tree is Tree.SLURM:
-            await self.peer.check(str(request))
+            await self.peer.check(str(request), fresh_s)
 
     async def _send(self, request: Request) -> Answer:
         version = (await self.peer.known()).version

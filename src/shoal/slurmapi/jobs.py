@@ -32,6 +32,7 @@ class Job(msgspec.Struct, frozen=True, gc=False):
     qos: str = ""
     nodes: str = ""  # a hostlist
     required_nodes: str = ""
+    batch_flag: bool = False  # it has a script, which runs on:
     batch_host: str = ""
     node_count: Number = Number()
     cpus: Number = Number()

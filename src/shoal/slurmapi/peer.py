@@ -8,7 +8,7 @@ A ping is no check of the token: with a bad one slurmctld does not answer, and s
 """
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import msgspec
 
@@ -123,14 +123,19 @@ class Peer:
         """Ask each slurmctld host whether it is up, now."""
         return (await self._ping())[1].pings
 
-    async def check(self, call: str) -> None:
+    async def check(self, call: str, fresh_s: float = FRESH_S) -> None:
         """Return when slurmctld answered a moment ago; raise what is wrong otherwise."""
         pulse = self._pulse
-        if pulse is None or asyncio.get_running_loop().time() - pulse.at >= FRESH_S:
+        if pulse is None or asyncio.get_running_loop().time() - pulse.at >= fresh_s:
             pulse = await self._feeling.join()
         if pulse.error is not None:
             ours = pulse.error.call in (str(PING_REQUEST), str(TOKEN_CHECK))
             raise pulse.error.of(call) if ours else pulse.error
+
+    def felt(self, at: float) -> None:
+        """Take note that slurmctld answered what it was asked at that time."""
+        if self._pulse is not None and self._pulse.error is None:
+            self._pulse = replace(self._pulse, at=max(self._pulse.at, at))
 
     def forget_pulse(self) -> None:
         """Ping again before the next call: something did not go as it should."""

@@ -38,11 +38,11 @@ class ReservationList(Dated, frozen=True, gc=False):
 
 @dataclass(frozen=True)
 class ReservationWish:
-    """A reservation to be: lists go as lists."""
+    """A reservation to be: lists go as lists. Without a start or a duration, that one stays."""
 
     name: str
-    start_time: int  # seconds since 1970
-    duration: float  # minutes; math.inf has no end
+    start_time: int | None = None  # seconds since 1970
+    duration: float | None = None  # minutes; math.inf has no end
     node_list: tuple[str, ...] = ()
     users: tuple[str, ...] = ()
     accounts: tuple[str, ...] = ()
@@ -50,10 +50,9 @@ class ReservationWish:
 
     def body(self) -> dict[str, Any]:
         """Return it as slurmrestd reads it; an empty list is left out."""
-        given = {name: value for name, value in vars(self).items() if value != ()}
-        given["start_time"] = wrapped(self.start_time)
-        given["duration"] = wrapped(self.duration)
-        return given
+        given = {name: value for name, value in vars(self).items() if value not in ((), None)}
+        times = {name: wrapped(given[name]) for name in ("start_time", "duration") if name in given}
+        return given | times
 
 
 _LIST = msgspec.json.Decoder(ReservationList)

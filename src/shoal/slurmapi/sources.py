@@ -65,6 +65,7 @@ class Holder:
     nodes: str  # a hostlist
     start: datetime | None
     limit: Limit
+    batch_host: str = ""  # that its script runs on; empty: it has none, or nobody says
 
 
 @dataclass(frozen=True)
@@ -156,7 +157,8 @@ class ToolJobs:
         except ValueError as error:
             raise UnreadableError("squeue", str(error)) from error
         found = (
-            Holder(line.job_id, line.state, line.nodes, line.start, line.limit) for line in lines
+            Holder(line.job_id, line.state, line.nodes, line.start, line.limit, line.batch_host)
+            for line in lines
         )
         return Holders(tuple(found), began, Source.TOOLS)
 
@@ -230,7 +232,14 @@ def holding(jobs: Iterable[Job]) -> tuple[Holder, ...]:
     """Return those of `jobs` that hold nodes, or may."""
     states = ((job, language.parse(job.job_state)) for job in jobs)
     return tuple(
-        Holder(job.job_id, state, job.nodes, _moment(job.start_time.time), _limit(job.time_limit))
+        Holder(
+            job.job_id,
+            state,
+            job.nodes,
+            _moment(job.start_time.time),
+            _limit(job.time_limit),
+            job.batch_host if job.batch_flag else "",
+        )
         for job, state in states
         if state.holds_nodes
     )

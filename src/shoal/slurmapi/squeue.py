@@ -13,8 +13,8 @@ STATES = (
     "CONFIGURING", "COMPLETING", "REQUEUED", "RESIZING", "RUNNING", "SIGNALING", "STAGE_OUT",
     "STOPPED", "SUSPENDED",
 )  # fmt: skip
-# Job id, state, start, time limit, nodes.
-FORMAT = "%A|%T|%S|%l|%N"
+# Job id, state, start, time limit, the host of its script (or of the session that has it), nodes.
+FORMAT = "%A|%T|%S|%l|%B|%N"
 COMMAND = (
     # Otherwise times come in the zone and the form of whoever runs it.
     "env", "TZ=UTC0", "SLURM_TIME_FORMAT=standard",
@@ -32,6 +32,7 @@ class Line:
     start: datetime | None
     limit: Limit
     nodes: str  # a hostlist
+    batch_host: str = ""
 
 
 def read(output: str) -> Iterator[Line]:
@@ -39,10 +40,11 @@ def read(output: str) -> Iterator[Line]:
     for text in output.splitlines():
         if not text.strip():
             continue
-        fields = text.split("|", 4)
+        fields = text.split("|", 5)
         try:
-            number, state, start, limit, nodes = (field.strip() for field in fields)
-            yield Line(int(number), jobs.parse(state), _time(start), _limit(limit), nodes)
+            number, state, start, limit, host, nodes = (field.strip() for field in fields)
+            told = jobs.parse(state), _time(start), _limit(limit)
+            yield Line(int(number), *told, nodes, "" if host == "n/a" else host)
         except ValueError as error:
             raise ValueError(f"squeue printed {text[:80]!r}, not {FORMAT!r}: {error}") from None
 

@@ -1,13 +1,16 @@
 """A case of slinky.slurm.net: custom resources with their Secrets and ConfigMaps to objects."""
 
+from dataclasses import replace
+
 import msgspec
 import yaml
 
+from shoal.decide.revisions import hashed_as
 from shoal.dialects.slinky import read, types
 from shoal.kube.data import ConfigMap, Secret
 from shoal.model.controller import ManagedController
 from shoal.model.observed import Found
-from shoal.render import accounting, controller, login, nodeset, rest, trial
+from shoal.render import accounting, controller, login, nodeset, rest, revisions, trial
 
 READ = {**types.TYPES, "ConfigMap": ConfigMap, "Secret": Secret}
 
@@ -24,6 +27,8 @@ def render(path):
     (asked,) = _all(found, types.Controller)
     books = next(iter(_all(found, types.Accounting)), None)
     cluster = read.cluster(asked, _all(found, types.NodeSet), books, around)
+    config = cluster.config.filled(around.found.config_maps)
+    cluster = replace(cluster, config=config)
     return list(_objects(cluster, found, around))
 
 
@@ -39,7 +44,8 @@ def _objects(cluster, found, around):
     for obj in _all(found, types.LoginSet):
         yield from login.objects(cluster, read.login(obj, around))
     yield from nodeset.shared(cluster)
-    for workers in cluster.nodesets:
+    for wished in cluster.nodesets:
+        workers = replace(wished, revision=hashed_as(revisions.data(wished), 0))
         yield from nodeset.objects(cluster, workers)
         yield from nodeset.claims(workers, workers.index(0))
         yield nodeset.pod(cluster, workers, 0)

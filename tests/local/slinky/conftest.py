@@ -13,7 +13,7 @@ from .operator import Operator, install, load
 from .site import NEWEST, Site, site
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def operator(t3: Local) -> Iterator[Operator]:
     """Give a running operator, which looks after every namespace."""
     load(t3, *(name for series in images.SERIES for name in images.SLURM[series]), "mariadb")

@@ -2,12 +2,14 @@
 
 import contextlib
 import json
+import re
 import signal
 import socket
 import subprocess
 import tempfile
 import urllib.error
 import urllib.request
+from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -17,8 +19,12 @@ from ..clusters import Local, kill, run, wait_for
 
 ROOT = Path(__file__).parents[3]
 SPACE, ACCOUNT = "slurm-operator", "slurm-operator"
-# What changes something in the cluster, of the numbers that the operator gives.
-WRITES = "shoal_effects_total"
+# What changes something, of the numbers that the operator gives, and the requests that say what.
+COUNTED = re.compile(r"^shoal_(effects|api_requests)_total\{(.*)\} (\S+)$", re.MULTILINE)
+READS = re.compile(r'verb="(get|list|watch)"')
+# It finds slurmrestd by the cluster's DNS, as in a pod: its resolv.conf is another one. Its pid is
+# the shell's, so that whoever ends the one ends the other.
+INSIDE = ("unshare", "--mount", "sh", "-euc", 'mount --bind "$0" /etc/resolv.conf; exec "$@"')
 
 
 def free_port() -> int:
@@ -43,6 +49,7 @@ class Operator:
         with (self.folder / "operator.log").open("ab") as log:
             self.process = subprocess.Popen(
                 [
+                    *INSIDE, str(self.resolv_conf),
                     "shoal", "operator", f"--kubeconfig={self.kubeconfig}",
                     "--no-enable-webhooks", "--no-leader-elect", "--log-level=debug",
                     f"--health-addr=127.0.0.1:{self.port}",
@@ -73,10 +80,11 @@ class Operator:
             return bool(self._ask(self.port, "/readyz"))
         return False
 
-    def writes(self) -> float:
-        """Return how often it has changed something."""
-        lines = self._ask(self.metrics_port, "/metrics").splitlines()
-        return sum(float(line.split()[-1]) for line in lines if line.startswith(WRITES))
+    def writes(self) -> Counter[str]:
+        """Return how often it has changed something, by what is known of the change."""
+        found = COUNTED.findall(self._ask(self.metrics_port, "/metrics"))
+        numbers = {f"{what} {of}": int(float(n)) for what, of, n in found if not READS.search(of)}
+        return Counter(numbers)
 
     def log(self) -> str:
         """Return the end of its log."""
@@ -99,13 +107,27 @@ class Operator:
             path.write_text(json.dumps(config))
         return path
 
+    @property
+    def resolv_conf(self) -> Path:
+        """What a pod would have as its resolv.conf."""
+        path = self.folder / "resolv.conf"
+        if not path.exists():
+            path.write_text(self.cluster.shoal("exec", "n0", "--", "cat", "/etc/resolv.conf").out)
+        return path
+
     def _ask(self, port: int, path: str) -> str:
         with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=10) as answer:
             return str(answer.read().decode())
 
 
 def install(cluster: Local) -> Operator:
-    """Give the cluster the kinds, and an operator the rights that it has in production."""
+    """Return an operator with the rights that it has in production, for the kinds that it needs."""
+    if not cluster.exists("namespace", SPACE):
+        _install(cluster)
+    return Operator(cluster, Path(tempfile.mkdtemp(prefix="shoal-operator-")))
+
+
+def _install(cluster: Local) -> None:
     cluster.kubectl("apply", "--server-side", "--filename", ROOT / "deploy/crds/slinky")
     for name in wait_for_kinds(cluster):
         # No webhook serves here, and the API server would ask for one every second.
@@ -116,11 +138,12 @@ def install(cluster: Local) -> Operator:
     # In all namespaces, as a chart without `namespaces` has it.
     role = (ROOT / "deploy/rbac/watched.yaml").read_text()
     cluster.kubectl("apply", "--filename=-", stdin=role.replace("kind: Role", "kind: ClusterRole"))
-    cluster.kubectl(
-        "create", "clusterrolebinding", "slurm-operator",
-        "--clusterrole=slurm-operator-watched", f"--serviceaccount={SPACE}:{ACCOUNT}",
-    )  # fmt: skip
-    return Operator(cluster, Path(tempfile.mkdtemp(prefix="shoal-operator-")))
+    cluster.kubectl("apply", "--filename", ROOT / "deploy/rbac/everywhere.yaml")
+    for part in ("watched", "everywhere"):
+        cluster.kubectl(
+            "create", "clusterrolebinding", f"slurm-operator-{part}",
+            f"--clusterrole=slurm-operator-{part}", f"--serviceaccount={SPACE}:{ACCOUNT}",
+        )  # fmt: skip
 
 
 def wait_for_kinds(cluster: Local) -> list[str]:

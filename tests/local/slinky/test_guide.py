@@ -1,4 +1,4 @@
-"""The guide works as it stands."""
+"""The guides work as they stand."""
 
 import re
 
@@ -11,8 +11,9 @@ STEP = re.compile(r"^```sh cluster\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTAL
 
 
 @pytest.mark.long
-def test_the_guide_works_as_written(operator):
-    steps = [match["body"] for match in STEP.finditer((ROOT / "docs/slinky.md").read_text())]
+@pytest.mark.parametrize("guide", ["slinky.md", "workers.md"])
+def test_the_guide_works_as_written(operator, guide):
+    steps = [match["body"] for match in STEP.finditer((ROOT / "docs" / guide).read_text())]
     script = f"cd {ROOT}\nset -x\n" + "".join(steps)
     done = run(
         *("timeout", "600", "bash", "-eu", "-o", "pipefail", "-c", script),

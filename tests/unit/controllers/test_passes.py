@@ -16,6 +16,10 @@ def test_of_several_ends_of_a_pass_the_soonest_counts(waits, again_s):
     assert soonest(*map(Done, waits)) == Done(again_s)
 
 
+def test_of_several_ends_of_a_pass_the_longest_rest_counts():
+    assert soonest(Done(rest_s=1.0), Done(3.0, 2.0), Done(4.0)) == Done(3.0, 2.0)
+
+
 def test_a_part_without_its_cluster_has_nothing_made_and_nothing_taken_away():
     asked = without_cluster(Part("r", "ns", {}, {}), "slurm")
     assert list(asked.objects) == []

@@ -15,6 +15,7 @@ from fakes.shapes import Served
 from fakes.wire import FakeClient
 from shoal.controllers import accounting, controller, login, nodeset, rest, rights, slinky
 from shoal.controllers.passes import Hands
+from shoal.controllers.slinky_reader import Settings
 from shoal.controllers.world import IN_BRIEF, OPTIONAL, READ, World, stores
 from shoal.dialects.slinky.types import CONTROLLER, KINDS, NODE_SET, TOKEN
 from shoal.kube import kinds
@@ -99,13 +100,12 @@ def test_at_home_only_the_certificate_and_the_lease_are_seen():
     }
 
 
-def test_without_webhooks_nothing_is_needed_in_the_whole_cluster():
-    assert rights.everywhere() == []
+def test_without_webhooks_nothing_is_needed_in_the_whole_cluster_but_to_see_nodes():
+    assert rights.pairs("everywhere") == {(verb, "nodes") for verb in rights.SEE}
 
 
-def test_a_part_that_allows_nothing_has_no_role():
+def test_a_role_of_a_namespace_is_for_what_is_in_one():
     roles = rights.manifests()
-    assert "everywhere" not in roles
     assert {part for part, role in roles.items() if role["kind"] == "Role"} == {"watched", "home"}
 
 
@@ -152,6 +152,9 @@ def token(wanted):
 class NoSlurm:
     """No slurmrestd answers here."""
 
+    def __iter__(self):
+        return iter(())
+
     async def of(self, *_):
         return None
 
@@ -159,7 +162,7 @@ class NoSlurm:
 def started(network):
     """Start the operator's controllers as its process does, with a Lease."""
     found = stores(slinky.OWN, slinky.references)
-    settings = slinky.Settings()
+    settings = Settings()
 
     def controllers(client, _):
         hands = Hands(client, World(found), Applier(client, found, Kinds(*slinky.OWN)))
@@ -194,7 +197,7 @@ def refused(logs):
 
 @pytest.mark.parametrize("path", SETS, ids=lambda path: path.stem)
 def test_a_cluster_is_brought_about_with_the_declared_rights_alone(path, quiet):
-    allowed = rights.pairs("watched", "home")
+    allowed = rights.pairs("watched", "everywhere", "home")
     api = loop.run(made_by(path, allowed))
     asked = {tuple(request.split(" ")) for request in api.requests}
     assert asked <= allowed
@@ -204,7 +207,7 @@ def test_a_cluster_is_brought_about_with_the_declared_rights_alone(path, quiet):
 
 
 def test_one_right_less_is_found_out(quiet):
-    allowed = rights.pairs("watched", "home") - {("create", "services")}
+    allowed = rights.pairs("watched", "everywhere", "home") - {("create", "services")}
     loop.run(made_by(SETS[0], allowed))
     assert refused(quiet)
 

@@ -5,7 +5,9 @@ import pytest
 
 from shoal.controllers import slinky
 from shoal.controllers.passes import Hands
-from shoal.controllers.slinky import MADE, PROGRAMS, Reader, Settings, Waker
+from shoal.controllers.slinky_reader import Reader, Settings
+from shoal.controllers.slinky_waker import MADE, PROGRAMS, Waker
+from shoal.controllers.slurms import Slurms
 from shoal.controllers.world import World, stores
 from shoal.dialects.slinky import naming
 from shoal.dialects.slinky.types import (
@@ -124,7 +126,7 @@ def test_a_change_wakes_those_whom_it_concerns_and_nobody_else(world, change):
             {"Controller/slurm", "RestApi/rest", "LoginSet/login", "NodeSet/cpu"},
         ),
         (ACCOUNTING, "books", {"Accounting/books", "Controller/slurm", "RestApi/rest"}),
-        (NODE_SET, "cpu", {"NodeSet/cpu", "Controller/slurm"}),
+        (NODE_SET, "cpu", {"NodeSet/cpu", "Controller/slurm", "RestApi/rest"}),
         (REST_API, "rest", {"RestApi/rest"}),
         (LOGIN_SET, "login", {"LoginSet/login"}),
         (TOKEN, "alice", {"Token/alice"}),
@@ -152,13 +154,13 @@ def test_every_program_is_the_one_that_the_pods_are_labelled_with():
 # -- reading with what belongs to an object
 
 
-def test_a_cluster_is_read_with_its_accounting_and_its_living_node_sets(world):
-    gone = {"controllerRef": REF}
+def test_a_cluster_is_read_with_its_accounting_and_its_node_sets_until_they_are_gone(world):
+    going = {"controllerRef": REF}
     world.stores[NODE_SET].put(
-        convert(NODE_SET, "gone", gone, deletionTimestamp="2026-01-01T00:00:00Z")
+        convert(NODE_SET, "going", going, deletionTimestamp="2026-01-01T00:00:00Z")
     )
     cluster = Reader(world, Settings()).cluster(world.get(CONTROLLER, ("ns", "slurm")))
-    assert [nodeset.part.name for nodeset in cluster.nodesets] == ["cpu"]
+    assert [nodeset.part.name for nodeset in cluster.nodesets] == ["cpu", "going"]
     assert cluster.accounting.name == "books-accounting"
     assert cluster.lacks == ()
 
@@ -194,7 +196,8 @@ def test_a_cluster_without_slurmrestd_or_key_is_not_asked(world):
 
 def test_there_is_one_controller_for_each_kind_with_its_own_number_of_workers(world):
     hands = Hands(None, world, None)
-    made = slinky.controllers(hands, None, Settings(workers={NODE_SET: 7}))
-    assert [controller.kind for controller in made] == list(KINDS)
+    made = slinky.controllers(hands, Slurms(), Settings(workers={NODE_SET: 7}))
+    assert {controller.kind for controller in made} == set(KINDS)
+    assert len(made) == len(KINDS)
     assert {controller.name: controller.workers for controller in made}["nodeset"] == 7
     assert {controller.workers for controller in made if controller.kind != NODE_SET} == {1}

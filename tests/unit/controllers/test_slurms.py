@@ -1,5 +1,7 @@
 """A client for the slurmrestd of each cluster."""
 
+from datetime import timedelta
+
 import msgspec
 import pytest
 
@@ -7,7 +9,7 @@ from fakes.loop import VirtualLoop
 from fakes.slurmrestd.faults import Lost
 from fakes.slurmrestd.slurm import KEY, FakeSlurm
 from fakes.slurmrestd.transport import FakeTransport
-from shoal.controllers.slurms import Slurms
+from shoal.controllers.slurms import NEVER, Slurms
 from shoal.dialects.slinky import read, types
 from shoal.model.observed import Found
 from shoal.runtime import clock
@@ -33,7 +35,8 @@ class Lines:
     """Opens clients on fakes, and remembers which."""
 
     def __init__(self):
-        self.slurm = FakeSlurm()
+        began = clock.now().timestamp() - clock.ticks()
+        self.slurm = FakeSlurm(now=lambda: began + clock.ticks())
         self.urls = []
         self.closed = 0
         self.slurms = Slurms(connect=self.connect)
@@ -50,7 +53,7 @@ class Lines:
 
 
 @pytest.fixture
-def lines():
+async def lines():
     return Lines()
 
 
@@ -76,20 +79,26 @@ async def test_two_clusters_have_two_clients(lines):
     assert lines.closed == 2
 
 
-@pytest.mark.parametrize(("rest", "key"), [(None, KEY), (make_rest(), None)])
-async def test_without_slurmrestd_or_key_nobody_is_asked_and_the_line_is_closed(lines, rest, key):
+async def test_without_slurmrestd_nobody_is_asked_and_the_line_is_closed(lines):
     await lines.slurms.of(make_cluster(), make_rest(), KEY)
-    assert await lines.slurms.of(make_cluster(), rest, key) is None
+    assert await lines.slurms.of(make_cluster(), None, KEY) is None
     assert lines.closed == 1
+
+
+async def test_a_key_that_is_deleted_is_used_for_as_long_as_slurm_knows_it(lines):
+    assert await lines.slurms.of(make_cluster(), make_rest(), None) is None
+    slurm = await lines.slurms.of(make_cluster(), make_rest(), KEY)
+    assert await lines.slurms.of(make_cluster(), make_rest(), None) is slurm
+    assert await slurm.nodes() == {}
 
 
 async def test_a_new_key_is_used_by_the_same_client_as_soon_as_it_asks_again(lines):
     slurm = await lines.slurms.of(make_cluster(), make_rest(), b"wrong")
-    assert await slurm.drains() is None
+    assert await slurm.nodes() is None
     again = await lines.slurms.of(make_cluster(), make_rest(), KEY)
     assert again is slurm
     await clock.sleep(1)
-    assert await again.drains() == {}
+    assert await again.nodes() == {}
 
 
 async def test_what_slurm_says_of_its_nodes_is_told_by_name(lines):
@@ -98,7 +107,8 @@ async def test_what_slurm_says_of_its_nodes_is_told_by_name(lines):
     slurmctld.update_nodes("root", ["w-[1-2]"], {"state": ["DRAIN"], "reason": "x"})
     slurmctld.start("w-2")
     slurm = await lines.slurms.of(make_cluster(), make_rest(), KEY)
-    assert await slurm.drains() == {
+    seen = await slurm.nodes()
+    assert {name: node.state.drain for name, node in seen.items()} == {
         "w-0": Drain.SERVING,
         "w-1": Drain.DRAINED,
         "w-2": Drain.DRAINING,
@@ -108,4 +118,33 @@ async def test_what_slurm_says_of_its_nodes_is_told_by_name(lines):
 async def test_a_slurm_that_does_not_answer_says_nothing(lines):
     slurm = await lines.slurms.of(make_cluster(), make_rest(), KEY)
     lines.slurm.plan(Lost(), times=-1)
-    assert await slurm.drains() is None
+    assert await slurm.nodes() is None
+
+
+async def test_the_same_nodes_are_the_same_answer_until_something_changes(lines):
+    lines.slurm.slurmctld.add("w-[0-2]")
+    slurm = await lines.slurms.of(make_cluster(), make_rest(), KEY)
+    await slurm.nodes()
+    await clock.sleep(10)  # a change in the very second of a list may not be in it
+    first = await slurm.nodes()
+    await clock.sleep(10)
+    assert await slurm.nodes() is first
+    lines.slurm.slurmctld.start("w-1")
+    await clock.sleep(10)
+    assert await slurm.nodes() is not first
+
+
+async def test_a_nodes_end_is_that_of_its_longest_job(lines):
+    slurmctld = lines.slurm.slurmctld
+    slurmctld.add("w-[0-3]")
+    slurmctld.start("w-[0-1]", limit=10)
+    slurmctld.start("w-1", limit=60)
+    slurmctld.start("w-2")
+    slurm = await lines.slurms.of(make_cluster(), make_rest(), KEY)
+    ends = await slurm.ends()
+    assert ends["w-1"] - ends["w-0"] == timedelta(minutes=50)
+    assert ends["w-2"] == NEVER
+    assert "w-3" not in ends
+    lines.slurm.plan(Lost(), times=-1)
+    await clock.sleep(20)
+    assert await slurm.ends() is None

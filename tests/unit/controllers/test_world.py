@@ -4,6 +4,7 @@ import msgspec
 import pytest
 
 from shoal.controllers import slinky
+from shoal.controllers.slinky_waker import MADE
 from shoal.controllers.world import IN_BRIEF, READ, World, stores
 from shoal.dialects.slinky import naming
 from shoal.dialects.slinky.types import CONTROLLER, KINDS, NODE_SET
@@ -35,7 +36,7 @@ def part(kind, name):
 def test_there_is_a_store_for_every_kind_that_is_read_or_made():
     made = stores(slinky.OWN, slinky.references)
     assert set(made) == {*KINDS, *READ}
-    assert {kind for several in slinky.MADE.values() for kind in several} <= set(made)
+    assert {kind for several in MADE.values() for kind in several} <= set(made)
     assert all(made[kind].type is not None for kind in IN_BRIEF)
 
 

@@ -114,6 +114,20 @@ def test_while_pods_are_replaced_a_part_is_not_ready():
     assert (made.reason, made.message) == ("Starting", "pods are being replaced")
 
 
+def test_what_goes_on_is_told_and_makes_nothing_unready():
+    waits = ("3 workers still with jobs: w-1, w-2, w-5",)
+    made = told(Wanted(pods=1, waits=waits), pods=[pod(serving=True)])
+    assert (made.status, made.reason) == ("True", "AsAsked")
+    assert made.message == "1 pod is ready; 3 workers still with jobs: w-1, w-2, w-5"
+    made = told(Wanted(pods=2, waits=waits), pods=[pod(serving=True)])
+    assert made.message == "1 of 2 pods are ready; 3 workers still with jobs: w-1, w-2, w-5"
+
+
+def test_what_is_wrong_is_told_without_what_goes_on():
+    made = told(Wanted((NO_KEY,), pods=1, waits=("workers end again and again",)))
+    assert "again" not in made.message
+
+
 ORDER = ["before", "Missing", "Refused", "PodsFailing", "Starting"]
 
 

@@ -5,12 +5,9 @@ import pytest
 from shoal.model.config import Config, Scripts
 from shoal.model.controller import (
     ClaimTemplate,
-    Endpoint,
     Ephemeral,
     ExistingClaim,
     Keys,
-    Metrics,
-    Monitor,
 )
 from shoal.model.part import Files, Marks, ServiceWishes
 from shoal.render import controller
@@ -56,6 +53,7 @@ def test_slurmctld_consists_of_two_services_its_configuration_and_its_pods():
         ("Service", "slurm-controller-internal"),
         ("Service", "slurm-controller"),
         ("ConfigMap", "slurm-config"),
+        ("ConfigMap", "slurm-controller-state"),
         ("StatefulSet", "slurm-controller"),
     ]
 
@@ -64,37 +62,6 @@ def test_an_external_slurmctld_has_only_a_configuration_for_slurmrestd():
     (found,) = controller.objects(make_cluster(controller=external_controller()))
     assert (found["kind"], found["metadata"]["name"]) == ("ConfigMap", "slurm-config")
     assert list(found["data"]) == ["slurm.conf"]
-
-
-# -- how it is found
-
-
-def test_one_slurmctld_is_in_its_service_without_the_operators_help():
-    """Upstream's Service has no endpoint until the operator has labelled the pod."""
-    service = named("slurm-controller", controller.objects(make_cluster())[:2])
-    assert service["spec"]["selector"] == make_controller().part.selector
-
-
-def test_of_several_slurmctlds_the_service_has_the_one_that_serves():
-    made = make_cluster(controller=make_controller(**HA))
-    service = named("slurm-controller", controller.objects(made)[:2])
-    assert service["spec"]["selector"]["controller.slinky.slurm.net/active"] == "true"
-
-
-def test_workers_of_several_slurmctlds_ask_each_of_them():
-    made = make_cluster(controller=make_controller(**HA))
-    assert made.conf_server == (
-        "slurm-controller-0.slurm-controller-internal.research:6817,"
-        "slurm-controller-1.slurm-controller-internal.research:6817"
-    )
-
-
-def test_the_users_port_is_on_the_service_and_slurmctlds_on_the_container():
-    made = make_cluster(controller=make_controller(service=ServiceWishes(7817)))
-    objects = controller.objects(made)
-    assert named("slurm-controller", objects[:2])["spec"]["ports"][0]["port"] == 7817
-    main = container_of(the("StatefulSet", objects), "slurmctld")
-    assert main["ports"][0]["containerPort"] == 6817
 
 
 # -- when it is ready
@@ -185,17 +152,11 @@ def pods_of(cluster):
     return the("StatefulSet", controller.objects(cluster))
 
 
-@pytest.mark.parametrize(
-    "config",
-    [
-        lambda digest: Config(files=(Files("gres", ("gres.conf",), digest),)),
-        lambda digest: Config(scripts=Scripts(prolog=(Files("p", ("p.sh",), digest),))),
-    ],
-)
-def test_new_contents_of_the_users_files_restart_slurmctld(config):
+def test_new_contents_of_the_users_files_restart_slurmctld():
     """Upstream looks at its own files only."""
     before, after = (
-        notes_of(pods_of(make_cluster(config=config(digest)))) for digest in ("a", "b")
+        notes_of(pods_of(make_cluster(config=Config(contents={"gres.conf": text}))))
+        for text in (b"a", b"b")
     )
     assert before[HASH] != after[HASH]
 
@@ -218,26 +179,36 @@ def test_in_place_a_new_configuration_restarts_nothing():
     assert container_of(pods_of(one), "reconfigure")["restartPolicy"] == "Always"
 
 
+def test_in_place_running_pods_are_told_of_the_configuration_and_of_public_keys():
+    made = make_cluster(keys=Keys(SLURM_KEY, JWT_KEY, JWKS))
+    held = controller.wanted(made)
+    assert controller.read_in_place(made, held) == {
+        HASH: held.digest,
+        "slinky.slurm.net/jwks-hash": JWKS.digest,
+    }
+
+
 def test_without_in_place_nobody_reconfigures():
     names = [one["name"] for one in spec_of(pods())["initContainers"]]
-    assert names == ["logfile"]
+    assert names == ["state", "logfile"]
 
 
 def test_a_configuration_that_is_held_back_changes_nothing():
     before = make_cluster()
     used = controller.wanted(before)
     files = (Files("gres", ("gres.conf",), "changed"),)
-    after = replace(before, config=Config("Nonsense=1", files=files))
+    config = Config("Nonsense=1", files=files, contents={"gres.conf": b"changed"})
+    after = replace(before, config=config)
     held = controller.objects(after, Published(used.files, used.digest))
-    config = the("ConfigMap", held)
-    assert config == the("ConfigMap", controller.objects(before))
+    config = named("slurm-config", held)
+    assert config == named("slurm-config", controller.objects(before))
     notes = notes_of(the("StatefulSet", held))
     assert notes == notes_of(the("StatefulSet", controller.objects(before)))
 
 
 def test_the_configuration_says_which_one_it_is():
     made = make_cluster()
-    config = the("ConfigMap", controller.objects(made))
+    config = named("slurm-config", controller.objects(made))
     assert config["metadata"]["annotations"][HASH] == controller.wanted(made).digest
 
 
@@ -249,21 +220,44 @@ def test_scaling_does_not_restart_slurmctld():
 # -- its files
 
 
-def test_slurmctld_reads_every_file_from_one_folder():
+def test_slurmctld_mounts_what_is_published_and_nothing_that_the_user_may_change():
     config = Config(
         files=(Files("z-files", ("gres.conf",)),), scripts=Scripts(prolog=(Files("a-scripts"),))
     )
     made = make_cluster(config=config, keys=Keys(SLURM_KEY, JWT_KEY, JWKS))
     (volume,) = [v for v in spec_of(pods_of(made))["volumes"] if v["name"] == "slurm-etc"]
     sources = [next(iter(s.values()))["name"] for s in volume["projected"]["sources"]]
-    assert sources == [
-        "slurm-config",
-        "slurm-auth",
-        "slurm-jwt",
-        "a-scripts",
-        "z-files",
-        "slurm-jwks",
-    ]
+    assert sources == ["slurm-config", "slurm-auth", "slurm-jwt", "slurm-jwks"]
+
+
+def config_with(**contents):
+    """Return the ConfigMap of a cluster with these files of the user; a _ stands for a dot."""
+    files = {name.replace("_", "."): content for name, content in contents.items()}
+    made = make_cluster(config=Config(contents=files))
+    return named("slurm-config", controller.objects(made)), controller.wanted(made)
+
+
+def test_the_users_files_are_published_together_with_ours():
+    config, _ = config_with(gres_conf=b"AutoDetect=nvml", prolog_sh=b"#!/bin/sh")
+    assert set(config["data"]) == {"slurm.conf", "cgroup.conf", "gres.conf", "prolog.sh"}
+    assert config["data"]["gres.conf"] == "AutoDetect=nvml"
+    assert "binaryData" not in config
+
+
+def test_a_file_that_is_no_text_is_published_byte_by_byte():
+    config, wanted = config_with(program=b"\x7fELF\xff", gres_conf=b"")
+    assert config["binaryData"] == {"program": "f0VMRv8="}
+    assert "program" not in config["data"]
+    texts = sum(len(text) for text in config["data"].values())
+    assert wanted.size_bytes == texts + 5
+    # The same letters as a text are another configuration.
+    assert config_with(program=b"f0VMRv8=", gres_conf=b"")[1].digest != wanted.digest
+
+
+def test_no_file_of_the_users_takes_the_place_of_slurm_conf():
+    config, wanted = config_with(slurm_conf=b"Nonsense=1")
+    assert "Nonsense" not in config["data"]["slurm.conf"]
+    assert wanted == controller.wanted(make_cluster())
 
 
 def test_scripts_can_be_run_and_nobody_else_reads_the_keys():
@@ -296,33 +290,6 @@ def test_slurmctld_cannot_write_to_its_image():
     assert main["securityContext"]["readOnlyRootFilesystem"] is True
     writable = {m["mountPath"] for m in main["volumeMounts"] if not m.get("readOnly")}
     assert {"/run", "/tmp", "/run/slurmctld", "/var/log/slurm"} <= writable
-
-
-# -- Prometheus
-
-
-MONITOR = Monitor((Endpoint("/metrics/jobs", "30s"),), labels={"release": "prometheus"})
-
-
-def monitored(**changes):
-    made = make_controller(metrics=Metrics(MONITOR), **changes)
-    return controller.objects(make_cluster(controller=made))
-
-
-def test_metrics_are_read_once_though_two_services_have_the_labels():
-    monitor = the("ServiceMonitor", monitored())
-    (endpoint,) = monitor["spec"]["endpoints"]
-    (once,) = endpoint["relabelings"]
-    assert (once["action"], once["regex"]) == ("keep", "slurm-controller")
-    assert endpoint["interval"] == "30s"
-    assert "scrapeTimeout" not in endpoint
-    assert monitor["metadata"]["labels"]["release"] == "prometheus"
-
-
-def test_a_slurmctld_without_metrics_has_no_monitor():
-    made = make_cluster(controller=make_controller(metrics=Metrics(MONITOR)), version=OLDEST)
-    for objects in (controller.objects(made), controller.objects(make_cluster())):
-        assert "ServiceMonitor" not in [obj["kind"] for obj in objects]
 
 
 def test_the_templates_marks_are_on_the_workload_and_its_pods():

@@ -5,7 +5,8 @@ import pytest
 from shoal.model.nodeset import Mode
 from shoal.model.part import Marks
 from shoal.render import nodeset
-from shoal.render.nodeset import claims, objects, pod, pod_on, revision, shared
+from shoal.render.nodeset import claims, objects, pod, pod_on, shared
+from shoal.render.revisions import data
 
 from .builders import (
     container_of,
@@ -87,7 +88,16 @@ def test_two_workers_never_share_a_node_unless_the_user_says_so():
 
 def test_the_users_tolerations_do_not_take_away_ours():
     found = pod(CLUSTER, wished({"tolerations": [{"key": "gpu"}]}), 0)["spec"]["tolerations"]
-    assert [one["key"] for one in found] == [f"{LABEL}/worker", "gpu"]
+    stays = ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"]
+    assert [one["key"] for one in found] == [f"{LABEL}/worker", *stays, "gpu"]
+
+
+def test_a_kubelet_that_is_away_costs_no_worker():
+    """Kubernetes' own toleration of it ends after five minutes, and the jobs with it."""
+    found = pod(CLUSTER, make_nodeset(), 0)["spec"]["tolerations"]
+    away = [one for one in found if one["key"].startswith("node.kubernetes.io/")]
+    assert [one["effect"] for one in away] == ["NoExecute", "NoExecute"]
+    assert not any("tolerationSeconds" in one for one in away)
 
 
 def test_a_worker_on_the_nodes_network_still_finds_slurmctld():
@@ -190,9 +200,12 @@ def test_a_worker_says_what_it_was_started_with():
     ],
 )
 def test_workers_are_replaced_when_the_user_wants_them_otherwise(changed):
-    assert revision(changed) != revision(make_nodeset())
-    label = pod(CLUSTER, changed, 0)["metadata"]["labels"]["controller.kubernetes.io/hash"]
-    assert label == revision(changed)
+    assert data(changed) != data(make_nodeset())
+
+
+def test_a_worker_is_labelled_with_the_revision_that_it_is_made_by():
+    made = pod(CLUSTER, make_nodeset(revision="abc"), 0)
+    assert made["metadata"]["labels"]["controller.kubernetes.io/hash"] == "abc"
 
 
 @pytest.mark.parametrize(
@@ -205,17 +218,13 @@ def test_workers_are_replaced_when_the_user_wants_them_otherwise(changed):
     ],
 )
 def test_workers_are_not_replaced_for_anything_else(changed):
-    assert revision(changed) == revision(make_nodeset())
+    assert data(changed) == data(make_nodeset())
 
 
 def test_a_new_content_of_a_secret_replaces_no_worker():
     one = make_ssh()
     other = replace(one, sssd=replace(one.sssd, digest="x"))
-    assert revision(make_nodeset(ssh=one)) == revision(make_nodeset(ssh=other))
-
-
-def test_a_revision_fits_in_a_label():
-    assert 0 < len(revision(make_nodeset())) <= 63
+    assert data(make_nodeset(ssh=one)) == data(make_nodeset(ssh=other))
 
 
 # -- what all share

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from shoal.model.controller import STATE_LOST
 from shoal.render import shell
 
 SCRIPTS = sorted(
@@ -307,3 +308,45 @@ def test_a_long_refusal_fits_in_a_termination_message(candidate, programs):
     assert check().returncode == 1
     assert len(verdict.read_text()) <= 4096
     assert verdict.read_text().endswith("fatal: end\n")
+
+
+# -- state: no slurmctld on an empty folder where there was a state
+
+
+@pytest.fixture
+def look(run, tmp_path):
+    """Return a function that looks for a state among `files`."""
+
+    def look(expected, *files):
+        folder, guard = tmp_path / "state", tmp_path / "guard"
+        folder.mkdir()
+        guard.mkdir()
+        if expected is not None:
+            (guard / "expected").write_text(expected)
+        for name in files:
+            (folder / name).touch()
+        verdict = tmp_path / "verdict"
+        return run("state", STATE_FOLDER=folder, STATE_GUARD=guard, VERDICT=verdict)
+
+    return look
+
+
+@pytest.mark.parametrize("files", [(), ("lost+found",)])
+def test_slurmctld_does_not_start_where_its_state_is_gone_and_says_why(look, tmp_path, files):
+    done = look("true\n", *files)
+    assert done.returncode == STATE_LOST
+    assert "there was one" in (tmp_path / "verdict").read_text()
+    assert "there was one" in done.stderr
+
+
+@pytest.mark.parametrize("file", ["clustername", "job_state", "node_state.old"])
+def test_slurmctld_starts_where_anything_of_its_state_is_there(look, file):
+    assert look("true\n", file).returncode == 0
+
+
+def test_slurmctld_does_not_start_while_nobody_says_whether_there_was_a_state(look):
+    assert look(None).returncode == STATE_LOST
+
+
+def test_slurmctld_starts_on_an_empty_state_where_none_is_expected(look):
+    assert look("false\n").returncode == 0

@@ -1,3 +1,4 @@
+from shoal.model.config import Config
 from shoal.model.part import Marks
 from shoal.render import controller, trial
 
@@ -24,6 +25,20 @@ def test_a_trial_is_named_after_the_configuration_that_it_tries():
     assert check()["metadata"]["name"] == f"slurm-controller-check-{digest[:8]}"
     assert environment(container_of(check(), "check"))["DIGEST"] == digest
     assert trial.candidate(made, made.controller)["data"]["digest"] == digest
+
+
+def test_what_is_tried_is_what_would_be_published_but_for_slurm_conf():
+    files = {"gres.conf": b"AutoDetect=nvml", "digest": b"the user's", "program": b"\xff"}
+    made = make_cluster(config=Config(contents=files))
+    candidate, wanted = trial.candidate(made, made.controller), controller.wanted(made)
+    own = ("slurm.conf", "digest")
+    tried, published = (
+        {name: text for name, text in data.items() if name not in own}
+        for data in (candidate["data"], wanted.files)
+    )
+    assert tried == published
+    assert candidate["binaryData"] == wanted.binary
+    assert candidate["data"]["digest"] == wanted.digest
 
 
 def test_no_service_ever_takes_a_trial_for_slurmctld():

@@ -59,3 +59,7 @@ async def test_a_reservation_is_made_changed_and_deleted():
 def test_an_empty_list_is_left_out_of_what_is_written():
     body = ReservationWish("m", START, 60, users=("root",)).body()
     assert set(body) == {"name", "start_time", "duration", "users"}
+
+
+def test_a_time_that_is_left_out_stays_as_it_is():
+    assert ReservationWish("m", node_list=("w-0",)).body() == {"name": "m", "node_list": ("w-0",)}

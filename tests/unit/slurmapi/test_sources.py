@@ -165,7 +165,7 @@ def tool(ran: Ran, calls: list[tuple[str, ...]] | None = None):
 
 async def test_squeue_tells_which_jobs_hold_which_nodes():
     calls = []
-    ran = Ran(stdout="7|RUNNING|2027-01-15T08:00:00|2:00:00|w-[0-1]\n")
+    ran = Ran(stdout="7|RUNNING|2027-01-15T08:00:00|2:00:00|w-0|w-[0-1]\n")
     found = await ToolJobs(tool(ran, calls)).holders()
     (job,) = found.jobs
     assert (job.job_id, job.nodes, job.limit) == (7, "w-[0-1]", timedelta(hours=2))

@@ -9,11 +9,11 @@ from shoal.slurm.jobs import HOLDING, RUNNING
 from shoal.slurmapi.squeue import COMMAND, STATES, read
 
 OUTPUT = """\
-17|RUNNING|2026-11-15T10:00:00|1-00:00:00|w-[0-3,7]
-18|COMPLETING|2026-11-15T09:00:00|UNLIMITED|w-4,x-1
-19|CONFIGURING|N/A|30:00|
+17|RUNNING|2026-11-15T10:00:00|1-00:00:00|w-0|w-[0-3,7]
+18|COMPLETING|2026-11-15T09:00:00|UNLIMITED|login|w-4,x-1
+19|CONFIGURING|N/A|30:00|n/a|
 
-20|SUSPENDED|Unknown|NOT_SET|w-5
+20|SUSPENDED|Unknown|NOT_SET|w-5|w-5
 """
 
 
@@ -22,6 +22,7 @@ def test_each_line_is_a_job():
     assert [job.job_id for job in jobs] == [17, 18, 19, 20]
     assert [str(job.state) for job in jobs] == ["RUNNING", "COMPLETING", "CONFIGURING", "SUSPENDED"]
     assert [job.nodes for job in jobs] == ["w-[0-3,7]", "w-4,x-1", "", "w-5"]
+    assert [job.batch_host for job in jobs] == ["w-0", "login", "", "w-5"]
     assert jobs[0].start == datetime(2026, 11, 15, 10, tzinfo=UTC)
     assert [job.start for job in jobs[2:]] == [None, None]
     assert [job.limit for job in jobs] == [
@@ -42,15 +43,15 @@ def test_no_jobs_are_no_lines():
     "line",
     [
         "slurm_load_jobs error: Unable to contact slurm controller",
-        "JOBID|STATE|START_TIME|TIME_LIMIT|NODELIST",
-        "17|RUNNING|2026-11-15T10:00:00|1-00:00:00",
-        "17|RUNNING|yesterday|1-00:00:00|w-0",
-        "17|RUNNING|N/A|long|w-0",
+        "JOBID|STATE|START_TIME|TIME_LIMIT|EXEC_HOST|NODELIST",
+        "17|RUNNING|2026-11-15T10:00:00|1-00:00:00|w-0",
+        "17|RUNNING|yesterday|1-00:00:00|w-0|w-0",
+        "17|RUNNING|N/A|long|w-0|w-0",
     ],
 )
 def test_a_line_that_is_no_job_is_not_passed_over(line):
     with pytest.raises(ValueError, match="squeue printed") as caught:
-        list(read(f"1|RUNNING|N/A|1:00|w-0\n{line}\n"))
+        list(read(f"1|RUNNING|N/A|1:00|w-0|w-0\n{line}\n"))
     assert line[:20] in str(caught.value)
 
 

@@ -1,0 +1,124 @@
+"""What Slurm is told of workers: whose they are, and what their Kubernetes nodes say. Pure.
+
+Features that begin with our prefix are ours, all others are somebody else's and stay. So does a
+comment that we have not written.
+"""
+
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+
+import msgspec
+
+from ..kube.nodes import Node
+from ..model.workers import Fleet, SlurmNode, Worker
+from .plan import TellSlurm
+from .wanted import Wanted
+
+_SAID = "its Kubernetes node says so"
+_WHOSE = "whose worker it is"
+
+
+class Told(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
+    """What a comment of ours says: which pod registered a Slurm node."""
+
+    namespace: str
+    pod_name: str
+    node: str = ""  # Kubernetes'
+    node_set_name: str = ""
+    node_set_uid: str = msgspec.field(default="", name="nodeSetUID")
+
+
+_TOLD = msgspec.json.Decoder(Told)
+
+
+def facts(
+    wanted: Wanted, fleet: Fleet, workers: Iterable[Worker], *, places: bool = True
+) -> Iterator[TellSlurm]:
+    """Give what Slurm has to be told of the living ones among `workers`.
+
+    `places` says whether Slurm takes a node's place in the topology: it does from 25.05 on, and
+    before that shows an empty one whatever it was told.
+    """
+    for worker in workers:
+        node = fleet.slurm_node(worker)
+        if node is None or not worker.living:
+            continue
+        # One change each: Slurm refuses a change as a whole, and alike ones go in one call.
+        host = fleet.node(worker)
+        if host is not None:
+            if features := _features(wanted, node, host):
+                yield features
+            if places and (place := _place(wanted, node, host)):
+                yield place
+        if comment := _comment(wanted, worker, node):
+            yield comment
+
+
+def told_of(comment: str) -> Told | None:
+    """Return what a comment of ours says; None: it is empty, or somebody else's."""
+    if not comment.startswith("{"):
+        return None
+    try:
+        return _TOLD.decode(comment)
+    except (msgspec.DecodeError, UnicodeEncodeError):
+        return None
+
+
+# -- what the Kubernetes node says
+
+
+def _features(wanted: Wanted, node: SlurmNode, host: Node) -> TellSlurm | None:
+    prefix = wanted.naming.feature_prefix
+    text = host.metadata.annotations.get(wanted.naming.annotations.features, "")
+    available = _replaced(node.features, prefix, text)
+    active = _replaced(node.active_features, prefix, text)
+    if available is None and active is None:
+        return None
+    # Slurm takes the active ones from those that are available where it is not told of both.
+    return TellSlurm(
+        _SAID,
+        node.name,
+        features=node.features if available is None else available,
+        active_features=node.active_features if active is None else active,
+    )
+
+
+# Nodes come in a few kinds, and there are thousands of each.
+@lru_cache(maxsize=4096)
+def _replaced(there: tuple[str, ...], prefix: str, text: str) -> tuple[str, ...] | None:
+    """Return `there` with the features of `text` instead of our earlier ones; None: it has them."""
+    now = {feature for feature in there if feature.startswith(prefix)}
+    ours = {prefix + name.strip() for name in text.split(",") if name.strip()}
+    if now == ours:
+        return None
+    return (*(feature for feature in there if feature not in now), *sorted(ours))
+
+
+def _place(wanted: Wanted, node: SlurmNode, host: Node) -> TellSlurm | None:
+    place = host.metadata.annotations.get(wanted.naming.annotations.topology)
+    if place is None or place == node.topology:
+        return None
+    return TellSlurm(_SAID, node.name, topology=place)
+
+
+# -- whose it is
+
+
+def _comment(wanted: Wanted, worker: Worker, node: SlurmNode) -> TellSlurm | None:
+    if not wanted.uid or node.comment == (comment := _written(wanted, worker)):
+        return None
+    # An admin's note is worth more than ours.
+    admins = node.comment.strip() and told_of(node.comment) is None
+    if admins or not worker.pod.ready:
+        return None
+    return TellSlurm(_WHOSE, node.name, comment=comment)
+
+
+def _written(wanted: Wanted, worker: Worker) -> str:
+    """Return the comment; what Kubernetes takes as a name needs no escape in JSON."""
+    pod, nodeset = worker.pod, wanted.nodeset.part.name
+    meta = pod.metadata
+    return (
+        f'{{"namespace":"{meta.namespace}","podName":"{meta.name}","node":"{pod.spec.node_name}",'
+        f'"nodeSetName":"{nodeset}","nodeSetUID":"{wanted.uid}"}}'
+    )

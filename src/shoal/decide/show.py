@@ -1,0 +1,97 @@
+"""What the pods of workers show of Slurm: conditions, protection, deadline, place. Pure.
+
+What Slurm does not say is not changed: a worker keeps what it showed last.
+"""
+
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from functools import lru_cache
+
+from ..model.workers import Fleet, SlurmNode, Worker
+from ..slurm.nodes import CONDITION_PREFIX, NodeState, conditions
+from .plan import Action, MarkWorker, ShowState
+from .wanted import Wanted
+
+Changes = dict[str, str | None]  # None takes one away
+
+_STATE = "its Slurm node's state has changed"
+_MARKS = "what is known of its Slurm node or its Kubernetes node has changed"
+_PROTECTED = "true"
+
+
+def show(wanted: Wanted, fleet: Fleet, workers: Iterable[Worker]) -> Iterator[Action]:
+    """Give what has to be written to the pods of the living ones among `workers`."""
+    for worker in workers:
+        if not worker.living:
+            continue
+        node = fleet.slurm_node(worker)
+        if node is not None and (state := _state(worker, node)):
+            yield state
+        labels = _labels(wanted, worker, node)
+        annotations = _annotations(wanted, fleet, worker)
+        if labels or annotations:
+            yield MarkWorker(_MARKS, worker.name, worker.uid, labels, annotations)
+
+
+# A few dozen states are all that a cluster has at a time, and its workers are thousands.
+@lru_cache(maxsize=4096)
+def _meaning(words: frozenset[str]) -> tuple[tuple[str, ...], str | None]:
+    """Return what a state shows: the types of conditions, and the label of protection."""
+    state = NodeState(words)
+    # A state that Slurm itself does not know may hide a job.
+    return conditions(state), _PROTECTED if state.busy or not state.known else None
+
+
+# -- conditions
+
+
+def _state(worker: Worker, node: SlurmNode) -> ShowState | None:
+    told = dict.fromkeys(_meaning(node.state.words)[0], node.reason)
+    # One that is not true is shown as if it had no message, and so never as it should be.
+    there = {
+        c.type: c.message if c.status == "True" else None
+        for c in worker.pod.status.conditions
+        if c.type.startswith(CONDITION_PREFIX)
+    }
+    # Of a pod that never served, what Slurm knows is of the one before it.
+    if there == told or (not there and not worker.pod.ready):
+        return None
+    stale = tuple(type_ for type_ in there if type_ not in told)
+    return ShowState(_STATE, worker.name, worker.uid, told, stale)
+
+
+# -- labels and annotations
+
+
+def _labels(wanted: Wanted, worker: Worker, node: SlurmNode | None) -> Changes:
+    key = wanted.naming.labels.pod_protect
+    there = worker.pod.metadata.labels.get(key)
+    if not wanted.nodeset.protect:
+        wished = None
+    elif node is None:
+        wished = there
+    else:
+        wished = _meaning(node.state.words)[1]
+    return {} if there == wished else {key: wished}
+
+
+def _annotations(wanted: Wanted, fleet: Fleet, worker: Worker) -> Changes:
+    keys, there = wanted.naming.annotations, worker.pod.metadata.annotations
+    changes: Changes = {}
+    if fleet.ends is not None:
+        end = fleet.ends.get(worker.node)
+        deadline = _stamp(end) if end is not None else None
+        if there.get(keys.pod_deadline) != deadline:
+            changes[keys.pod_deadline] = deadline
+    host = fleet.node(worker)
+    if host is not None:
+        place = host.metadata.annotations.get(keys.topology)
+        if there.get(keys.topology) != place:
+            changes[keys.topology] = place
+    return changes
+
+
+# Jobs on many nodes end on all of them at once.
+@lru_cache(maxsize=4096)
+def _stamp(moment: datetime) -> str:
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

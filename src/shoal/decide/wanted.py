@@ -1,0 +1,45 @@
+"""What decisions about the workers of a NodeSet go by, beside what was seen. Pure."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from ..model.naming import Naming
+from ..model.nodeset import NodeSet
+from ..slurm.reasons import Prefixes
+
+
+@dataclass(frozen=True)
+class Healing:
+    """What is remembered of a worker that Slurm does not know."""
+
+    since: datetime  # it was first seen so
+    tries: int = 0  # workers of this name that were replaced for it
+    last: datetime | None = None  # when
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What the workers shall be."""
+
+    nodeset: NodeSet
+    naming: Naming
+    revision: str  # that new workers are made by
+    shown: frozenset[str] = frozenset()  # types of node conditions that explain a cordon
+    pinned: Mapping[int, str] = field(default_factory=dict)  # number -> Kubernetes node
+    healing: Mapping[str, Healing] = field(default_factory=dict)  # by the worker's name
+    failures: Mapping[str, Healing] = field(default_factory=dict)  # by Kubernetes node
+    deleted_at: datetime | None = None  # the NodeSet goes
+    uid: str = ""  # the NodeSet's
+    places: bool = False  # Slurm takes a node's place in the topology
+    forced: bool = False  # the user says that its jobs may be lost
+
+    @property
+    def deleting(self) -> bool:
+        """Say whether the NodeSet goes."""
+        return self.deleted_at is not None
+
+    @property
+    def prefixes(self) -> Prefixes:
+        """Return how our reasons begin."""
+        return Prefixes(self.naming.reason_prefix)

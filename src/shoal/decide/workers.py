@@ -1,0 +1,112 @@
+"""What is done about the workers of a NodeSet: who comes, who goes, who drains, and why. Pure."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from ..model.nodeset import Mode
+from ..model.workers import Fleet, Worker
+from . import facts, ghosts, heal, place, scale, show
+from .cordons import cordon
+from .drains import drains
+from .plan import Action, DeleteWorker, LookInside, Plan, Wait
+from .rollout import outdated
+from .scale import Change
+from .standing import Standing, began, standing
+from .wanted import Wanted
+
+DELETION = "Pod is pending termination: its NodeSet is being deleted"
+AGAIN_S = 15.0
+SHOWN = 3  # names in a message
+_WAITS = {
+    Standing.SERVING: "being drained",
+    Standing.BUSY: "still with jobs",
+    Standing.UNKNOWN: "where Slurm does not say whether jobs run",
+    Standing.UNREGISTERED: "that Slurm does not know",
+}
+
+
+def plan(wanted: Wanted, fleet: Fleet) -> Plan:
+    """Return what to do now."""
+    change = _change(wanted, fleet)
+    kept = [w for w in fleet.workers if w.living and w.uid not in change.going]
+    going = {**change.going, **_outdated(wanted, fleet, change, kept)}
+    stay = [worker for worker in kept if worker.uid not in going]
+
+    # Two pods may have one name in Slurm, on one node: what drains one drains the other.
+    shared = {w.node: going[w.uid] for w in fleet.workers if w.uid in going and began(w.pod)}
+
+    def wish(worker: Worker) -> str | None:
+        why = shared.get(worker.node)
+        return why or cordon(worker, fleet, wanted.naming.annotations, wanted.shown)
+
+    return (
+        *change.create,
+        *drains(fleet, wish, wanted.prefixes),
+        *place.ended(wanted, fleet),
+        *_ends(wanted, fleet, going),
+        *heal.heal(wanted, fleet, stay),
+        *ghosts.ghosts(fleet),
+        *show.show(wanted, fleet, _shown(fleet, going)),
+        *facts.facts(wanted, fleet, stay, places=wanted.places),
+        *_on_every_node(wanted, fleet),
+    )
+
+
+def order_matters(wanted: Wanted, workers: Sequence[Worker]) -> bool:
+    """Say whether some go and others stay: then it counts for how long each has jobs."""
+    if any(worker.revision != wanted.revision for worker in workers):
+        return True
+    living = sum(worker.living for worker in workers)
+    return wanted.nodeset.mode is Mode.REPLICAS and living > wanted.nodeset.replicas > 0
+
+
+def _change(wanted: Wanted, fleet: Fleet) -> Change:
+    if wanted.deleting:
+        return Change((), {worker.uid: DELETION for worker in fleet.workers if worker.living})
+    if wanted.nodeset.mode is Mode.REPLICAS:
+        return scale.by_number(wanted, fleet)
+    return place.on_nodes(wanted, fleet)
+
+
+def _outdated(
+    wanted: Wanted, fleet: Fleet, change: Change, kept: list[Worker]
+) -> Mapping[str, str]:
+    if wanted.deleting:
+        return {}
+    if wanted.nodeset.mode is Mode.REPLICAS:
+        return outdated(wanted, fleet, wanted.nodeset.replicas, kept)
+    back = place.returns(wanted, fleet)
+    kept = [worker for worker in kept if back(worker)]
+    return outdated(wanted, fleet, len(kept) + len(change.create), kept)
+
+
+def _shown(fleet: Fleet, going: Mapping[str, str]) -> Iterator[Worker]:
+    """Give the workers that are worth a word: an idle one that goes is gone in a moment."""
+    for worker in fleet.workers:
+        node = fleet.slurm_node(worker) if worker.uid in going else None
+        if worker.uid not in going or (node is not None and node.state.busy):
+            yield worker
+
+
+def _on_every_node(wanted: Wanted, fleet: Fleet) -> list[Action]:
+    if wanted.deleting or wanted.nodeset.mode is Mode.REPLICAS:
+        return []
+    return [*place.clashes(wanted, fleet), *place.defunct(wanted, fleet)]
+
+
+def _ends(wanted: Wanted, fleet: Fleet, going: Mapping[str, str]) -> Iterator[Action]:
+    held: dict[Standing, list[str]] = {}
+    for worker in fleet.workers:
+        why = going.get(worker.uid)
+        if why is None or not worker.living:
+            continue
+        how = Standing.FREE if wanted.forced else standing(worker, fleet)
+        if how is Standing.FREE:
+            yield DeleteWorker(why, worker.name, worker.uid)
+            continue
+        if how is Standing.UNREGISTERED:
+            yield LookInside("Slurm does not know it", worker.name, worker.uid)
+        held.setdefault(how, []).append(worker.name)
+    for how, names in held.items():
+        few = ", ".join(names[:SHOWN]) + (", ..." if names[SHOWN:] else "")
+        who = "1 worker" if len(names) == 1 else f"{len(names)} workers"
+        yield Wait(f"{who} {_WAITS[how]}: {few}", AGAIN_S)

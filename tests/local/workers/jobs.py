@@ -1,0 +1,78 @@
+"""Jobs that run until they are told to end, and what has become of them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ..clusters import wait_for
+from ..slinky.site import Site
+
+# Each runs until its file is there, whatever happens around it.
+UNTIL_TOLD = "--wrap=while [ ! -e /tmp/end-$SLURM_JOB_ID ]; do sleep 0.2; done"
+PATIENCE_S = 240.0
+AT_WORK = ("RUNNING", "COMPLETING")
+TO_COME = frozenset({"PENDING", *AT_WORK})
+WELL = {"JobState": "COMPLETED", "Restarts": "0", "ExitCode": "0:0"}
+
+
+@dataclass(frozen=True)
+class Job:
+    """A job on one node, whose pod has the node's name."""
+
+    site: Site
+    number: str
+    node: str
+    began: str
+
+    def fields(self) -> Mapping[str, str]:
+        """Return what slurmctld says of it; nothing when it does not answer."""
+        words = ("scontrol", "show", "job", self.number, "--oneliner")
+        return fields(self.site.run(*words, check=False).out)
+
+    def runs(self) -> bool:
+        """Say whether it runs, and has from its beginning."""
+        seen = self.fields()
+        how = (seen.get("JobState"), seen.get("Restarts"), seen.get("StartTime"))
+        return how == ("RUNNING", "0", self.began)
+
+    def end(self) -> None:
+        """Let it end."""
+        self.site.run("touch", f"/tmp/end-{self.number}", pod=self.node)
+
+    def ended_well(self) -> None:
+        """Wait for its end, which must be a good one, and the only one."""
+        seen = wait_for(
+            f"the end of job {self.number}",
+            self.fields,
+            lambda seen: seen.get("JobState", "RUNNING") not in AT_WORK,
+            PATIENCE_S,
+        )
+        found = {key: seen.get(key) for key in (*WELL, "StartTime", "NodeList")}
+        assert found == {**WELL, "StartTime": self.began, "NodeList": self.node}
+
+    def has_steps(self) -> bool:
+        """Say whether processes of it are in its pod, whatever slurmctld knows."""
+        # The pattern does not match the process that looks for it.
+        script = rf"grep -lsa 'slurmstepd: \[{self.number}\.' /proc/[0-9]*/cmdline"
+        return self.site.run("sh", "-c", script, pod=self.node, check=False).code == 0
+
+
+def start(site: Site, node: str, *options: str) -> Job:
+    """Return a job that runs on a node until it is told to end."""
+    partition = node.rpartition("-")[0]
+    words = (f"--partition={partition}", f"--nodelist={node}", *options, UNTIL_TOLD)
+    number = site.submit(*words)
+    site.runs(number)
+    found = Job(site, number, node, "")
+    return Job(site, number, node, found.fields()["StartTime"])
+
+
+def tasks(site: Site, number: str) -> list[tuple[str, str]]:
+    """Return the state of every task of an array, with how often it was started again."""
+    done = site.run("scontrol", "show", "job", number, "--oneliner", check=False)
+    found = (fields(line) for line in done.out.splitlines())
+    return [(one.get("JobState", ""), one.get("Restarts", "")) for one in found]
+
+
+def fields(line: str) -> Mapping[str, str]:
+    """Return the fields of a line as scontrol writes them."""
+    return dict(word.partition("=")[::2] for word in line.split())

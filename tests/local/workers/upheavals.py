@@ -1,0 +1,110 @@
+"""What may happen to a cluster while its workers come and go."""
+
+import os
+import random
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+
+from ..clusters import Local, alive, kill, wait_for
+from ..slinky.operator import Operator
+from ..slinky.site import Site
+from .jobs import PATIENCE_S
+from .nodesets import Record, stays
+
+Upheaval = Callable[[Site, float], AbstractContextManager[None]]
+
+
+@contextmanager
+def operator_killed(operator: Operator, seed: int, record: Record) -> Iterator[None]:
+    """Kill the operator again and again, at moments that the seed decides."""
+    chance, over, kills = random.Random(seed), threading.Event(), 0
+
+    def go_on() -> None:
+        nonlocal kills
+        while not over.wait(chance.uniform(0.5, 5)):
+            operator.kill()
+            kills += 1
+            time.sleep(chance.uniform(0, 2))
+            operator.start()
+
+    with ThreadPoolExecutor(1) as pool:
+        killer = pool.submit(go_on)
+        try:
+            yield
+        finally:
+            over.set()
+            killer.result()
+    record("the operator was killed", f"{kills} times")
+    assert kills > 1
+
+
+@contextmanager
+def slurmctld_deleted(site: Site, seconds: float) -> Iterator[None]:
+    """Delete the pod of slurmctld."""
+    old = site.pod_of("slurmctld")["metadata"]["uid"]
+    site.kubectl("delete", "pod", "slurm-controller-0", "--wait=false")
+    yield
+    wait_for(
+        "another slurmctld",
+        lambda: site.cluster.get("pods", "--selector=app.kubernetes.io/name=slurmctld"),
+        lambda pods: [p for p in pods if p["metadata"]["uid"] != old],
+        PATIENCE_S,
+    )
+    site.wait("pod/slurm-controller-0")
+
+
+@contextmanager
+def no_slurmrestd(site: Site, seconds: float) -> Iterator[None]:
+    """Take slurmrestd away for some time."""
+    site.patch("restapi/slurm", {"replicas": 0})
+    selector = "--selector=app.kubernetes.io/name=slurmrestd"
+    wait_for(
+        "no slurmrestd",
+        lambda: site.cluster.get("pods", selector),
+        lambda pods: not pods,
+        PATIENCE_S,
+    )
+    before = _workers(site)
+    yield
+    # Nobody knows which of them have jobs.
+    stays("every worker", lambda: _workers(site) == before, seconds)
+    site.patch("restapi/slurm", {"replicas": 1})
+
+
+def _workers(site: Site) -> list[str]:
+    found = site.cluster.get("pods", "--selector=app.kubernetes.io/name=slurmd")
+    return sorted(pod["metadata"]["uid"] for pod in found)
+
+
+@contextmanager
+def no_api_server(site: Site, seconds: float) -> Iterator[None]:
+    """End the API server and keep it away for some time; what is done meanwhile is nothing."""
+    yield
+    with away(site.cluster, "control-plane", "cp", "kube-apiserver"):
+        time.sleep(seconds)
+    status = "`status` to be content"
+    wait_for(status, lambda: site.cluster.shoal("status", check=False).code == 0)
+
+
+@contextmanager
+def away(cluster: Local, machine: str, short: str, program: str) -> Iterator[None]:
+    """Keep a program of a machine away: whoever would start it again is held."""
+    pid, keeper = cluster.programs()[short, program], cluster.first_processes()[machine]
+    try:
+        _signal(keeper, signal.SIGSTOP)
+        kill(pid)
+        wait_for(f"the end of {program}", lambda: not alive(pid))
+        yield
+    finally:
+        _signal(keeper, signal.SIGCONT)
+
+
+def _signal(pid: int, number: signal.Signals) -> None:
+    # A pid that is somebody else's by now would be a pity.
+    assert Path(f"/proc/{pid}").exists()
+    os.kill(pid, number)

@@ -1,0 +1,163 @@
+"""Which workers are replaced by newer ones."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shoal.decide.rollout import UPDATE, budget, outdated
+from shoal.model.nodeset import Strategy, Update, Window
+
+from .fleets import NOW, SINCE, fleet, slurm_node, wanted, worker
+from .worlds import OTHER, grown
+
+
+def old(number, **fields):
+    return worker(number, revision="old", **fields)
+
+
+def chosen(*workers, told=1, slurm="IDLE", **fields):
+    """Return the numbers of those that are replaced."""
+    update = fields.pop("update", Update(max_unavailable=told))
+    asked = wanted(len(workers), of={"update": update, **fields})
+    found = outdated(asked, fleet(*workers, slurm=slurm), len(workers), workers)
+    assert set(found.values()) <= {UPDATE}
+    return sorted(w.number for w in workers if w.uid in found)
+
+
+@pytest.mark.parametrize(
+    ("told", "total", "most"),
+    [(1, 8, 1), ("3", 8, 3), ("25%", 8, 2), ("25%", 9, 3), ("100%", 4, 4), ("1%", 0, 1)],
+)
+def test_a_budget_is_a_number_or_a_part_rounded_up(told, total, most):
+    assert budget(told, total) == most
+
+
+@pytest.mark.parametrize("told", [0, "0", "0%", "many", "x%", ""])
+def test_a_budget_that_would_stop_every_update_is_one(told):
+    assert budget(told, 8) == 1
+
+
+def test_nobody_is_replaced_when_all_are_new():
+    assert chosen(worker(0), worker(1, ready=False)) == []
+
+
+def test_no_more_go_at_a_time_than_the_budget():
+    assert chosen(*map(old, range(4)), told=2) == [2, 3]
+
+
+@pytest.mark.parametrize(
+    "late",
+    [worker(3, ready=False), worker(3, began=False), worker(3, host="")],
+)
+def test_a_new_worker_that_does_not_come_up_stops_the_update_at_the_budget(late):
+    assert chosen(old(0), old(1), old(2), late) == []
+    assert chosen(old(0), old(1), old(2), late, told=2) == [2]
+
+
+def test_a_new_worker_that_slurm_has_lost_or_still_holds_drained_is_not_up():
+    there = [slurm_node(f"w-{n}") for n in range(3)]
+    for state in ("DOWN", "IDLE+DRAIN"):
+        last = slurm_node("w-3", state, reason=f"slurm-operator: {UPDATE}")
+        assert chosen(old(0), old(1), old(2), worker(3), slurm=[*there, last]) == []
+    assert chosen(old(0), old(1), old(2), worker(3), slurm=there) == []
+
+
+def test_a_new_worker_that_an_admin_drained_stops_no_update():
+    slurm = [*(slurm_node(f"w-{n}") for n in range(3)),
+             slurm_node("w-3", "IDLE+DRAIN", reason="bad disk")]  # fmt: skip
+    assert chosen(old(0), old(1), old(2), worker(3), slurm=slurm) == [2]
+
+
+def test_a_new_worker_counts_once_it_is_ready_for_long_enough():
+    young = worker(1, ready_since=NOW - SINCE / 2)
+    assert chosen(old(0), young, min_ready=SINCE) == []
+    assert chosen(old(0), young, min_ready=SINCE / 2) == [0]
+
+
+def test_after_a_rollback_the_broken_ones_go_at_once_beside_the_budget():
+    broken = [old(2, began=False), old(3, host="")]
+    assert chosen(worker(0), worker(1), *broken, told=1) == [2, 3]
+
+
+def test_an_unhealthy_worker_goes_beyond_the_budget_only_without_a_job():
+    sick = [old(n, ready=False) for n in range(3)]
+    assert chosen(*sick, told=1, slurm="DOWN+NOT_RESPONDING") == [0, 1, 2]
+    assert chosen(*sick, told=1, slurm="MIXED+NOT_RESPONDING") == [2]
+
+
+def test_a_silent_kubelet_takes_nobody_out_of_service_whom_slurm_has_at_work():
+    assert chosen(*(old(n, ready=False) for n in range(4)), told=1, slurm="IDLE") == [3]
+
+
+def test_a_table_that_lost_its_nodes_sends_nobody_beyond_the_budget():
+    lost = [slurm_node("other-0")]
+    assert chosen(*map(old, range(4)), told=1, slurm=lost) == []
+
+
+def test_without_an_answer_the_budget_holds():
+    assert chosen(*map(old, range(4)), told=1, slurm=None) == [3]
+    assert chosen(old(0), old(1), old(2), worker(3, ready=False), slurm=None) == []
+
+
+def test_on_delete_replaces_nobody():
+    update = Update(Strategy.ON_DELETE)
+    assert chosen(old(0), old(1, began=False), update=update) == []
+
+
+@pytest.mark.parametrize(
+    ("state", "reservation", "goes"),
+    [("IDLE+MAINTENANCE", "maint", [0]), ("IDLE+MAINTENANCE", "other", []), ("IDLE", "maint", [])],
+)
+def test_a_scheduled_update_waits_for_its_window(state, reservation, goes):
+    update = Update(Strategy.SCHEDULED, window=Window("maint", NOW, SINCE))
+    slurm = [slurm_node("w-0", state, reservation=reservation)]
+    assert chosen(old(0), update=update, slurm=slurm) == goes
+
+
+def test_what_is_out_of_service_needs_no_window():
+    update = Update(Strategy.SCHEDULED, window=Window("maint", NOW, SINCE))
+    assert chosen(old(0), old(1, began=False), update=update, slurm="IDLE") == [1]
+    assert chosen(old(0), old(1, ready=False), update=update, slurm=None) == [1]
+
+
+# -- from the first to the last worker
+
+
+def out(world):
+    """Return how many workers take no jobs."""
+    serving = sum(record.serving for name, record in world.records.items() if name != OTHER)
+    return world.replicas - serving
+
+
+@given(
+    st.integers(1, 7),
+    st.sampled_from([1, 2, "25%", "50%"]),
+    st.lists(st.tuples(st.integers(0, 6), st.integers(1, 900)), max_size=12),
+)
+def test_an_update_never_takes_more_than_its_budget_out_of_service(replicas, told, jobs):
+    world, operator = grown(replicas, update=Update(max_unavailable=told))
+    world.revision = "r2"
+    waiting = list(jobs)
+    for _ in range(300):
+        if waiting and world.job(f"w-{waiting[-1][0]}", waiting[-1][1]):
+            waiting.pop()
+        for _ in range(3):
+            operator.step()
+            assert out(world) <= budget(told, replicas)
+        if all(pod.revision == "r2" for pod in world.pods.values()) and not out(world):
+            break
+        world.tick(30)
+    assert {pod.revision for pod in world.pods.values()} == {"r2"}
+
+
+@given(st.integers(1, 7), st.sampled_from([1, 2, "25%", "50%"]))
+def test_an_image_that_cannot_be_pulled_stops_the_update_at_the_budget(replicas, told):
+    world, operator = grown(replicas, update=Update(max_unavailable=told), bad={"bad"})
+    world.revision = "bad"
+    for _ in range(40):
+        operator.all_at_once()
+        world.tick(30)
+    assert out(world) == min(budget(told, replicas), replicas)
+    world.revision = "r1"
+    operator.all_at_once()
+    assert all(pod.ending for pod in world.pods.values() if pod.revision == "bad")
