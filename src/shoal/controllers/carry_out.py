@@ -14,7 +14,6 @@ from ..decide.plan import (
     CreateWorker,
     DeleteWorker,
     DrainWorker,
-    FailWorker,
     ForgetNode,
     HoldClaim,
     LookInside,
@@ -26,7 +25,7 @@ from ..decide.plan import (
     TellSlurm,
     Wait,
 )
-from ..decide.standing import Standing, standing
+from ..decide.standing import Standing, began, standing
 from ..decide.wanted import Wanted
 from ..kube import kinds
 from ..kube.objects import Object, Resource
@@ -37,7 +36,7 @@ from ..model.cluster import Cluster
 from ..model.workers import Fleet
 from ..render import nodeset as render
 from ..runtime import clock
-from ..runtime.apply import Outcome, Rules
+from ..runtime.apply import Outcome, Rules, delete
 from ..runtime.events import About
 from ..slurmapi.nodes import NodeChange
 from . import happenings
@@ -49,7 +48,7 @@ CLAIM = kinds.PERSISTENT_VOLUME_CLAIM
 POSTED = Rules(post=(kinds.POD,))
 # Of these there are many, and nothing comes of them.
 QUIET = frozenset(kind.__name__ for kind in (Wait, ShowState, MarkWorker, LookInside))
-DOWN, RESUME = ("DOWN",), ("RESUME",)
+RESUME = ("RESUME",)
 A = TypeVar("A", bound=Action)
 Look = Callable[[str, str], Awaitable[bool | None]]  # namespace, pod -> whether steps run in it
 log = structlog.get_logger()
@@ -79,8 +78,10 @@ class Deeds:
 
 
 async def carry_out(doing: Doing, plan: Plan) -> Deeds:
-    """Do it: what comes first, then what Slurm is told, then what ends."""
+    """Do it: first what was decided on what Slurm says right now, then what takes its time."""
     deeds = Deeds()
+    if doing.slurm is not None:
+        await _drain(doing, doing.slurm, plan)
     kept = await _claim(doing, plan)
     deeds.outcome = await _create(doing, _only(CreateWorker, plan))
     if doing.slurm is not None:
@@ -145,7 +146,7 @@ def _pod(doing: Doing, cluster: Cluster, action: CreateWorker) -> Object:
 # -- Slurm
 
 
-async def _tell(doing: Doing, slurm: Slurm, plan: Plan) -> None:
+async def _drain(doing: Doing, slurm: Slurm, plan: Plan) -> None:
     nodes, prefixes = slurm.client.nodes, doing.wanted.prefixes
     for why, drained in _by_why(_only(DrainWorker, plan)).items():
         await nodes.drain([action.node for action in drained], prefixes.sign(why))
@@ -156,10 +157,10 @@ async def _tell(doing: Doing, slurm: Slurm, plan: Plan) -> None:
     if down:
         await nodes.update(down, NodeChange(state=RESUME))
     _tell_of(doing, resumed)
-    for why, failed in _by_why(_only(FailWorker, plan)).items():
-        change = NodeChange(state=DOWN, reason=prefixes.sign(why))
-        await nodes.update([action.node for action in failed], change)
-        _tell_of(doing, failed)
+
+
+async def _tell(doing: Doing, slurm: Slurm, plan: Plan) -> None:
+    nodes = slurm.client.nodes
     alike: dict[TellSlurm, list[str]] = defaultdict(list)
     for told in _only(TellSlurm, plan):
         alike[replace(told, node="")].append(told.node)
@@ -197,12 +198,17 @@ async def _delete(doing: Doing, actions: Sequence[DeleteWorker]) -> list[DeleteW
         return []
     free = await _still_free(doing, {action.uid for action in actions})
     ended = [action for action in actions if action.uid in free]
-    store = doing.hands.world.stores[kinds.POD]
-    space = doing.wanted.nodeset.part.namespace
-    found = (store.get((space, action.pod)) for action in ended)
-    uids = {action.uid for action in ended}
-    pods = [pod for pod in found if pod is not None and pod.metadata.uid in uids]
-    await doing.hands.applier.delete(doing.owner, kinds.POD, pods)
+    client, store = doing.hands.client, doing.hands.world.stores[kinds.POD]
+    seen = {worker.uid: worker.pod for worker in doing.fleet.workers}
+
+    async def one(action: DeleteWorker) -> None:
+        pod = seen[action.uid]
+        # One in which nothing has run may be running by now: only as it was seen.
+        exact = not doing.wanted.forced and not pod.over and not began(pod)
+        with suppress(ConflictError):
+            await delete(client, store, kinds.POD, pod, exact=exact)
+
+    await doing.hands.applier.each(doing.owner, ended, one)
     _tell_of(doing, ended)
     return ended
 
@@ -216,12 +222,11 @@ async def _still_free(doing: Doing, uids: set[str]) -> set[str]:
     if doing.slurm is not None and any(_asks_slurm(w.pod) for w in asked):
         fleet = replace(fleet, slurm=await doing.slurm.nodes(newer_than=now()))
     free = {w.uid for w in asked if standing(w, fleet) is Standing.FREE}
-    lost = [
-        w for w in asked if w.uid in free and fleet.slurm is not None and _missing(w.node, fleet)
-    ]
+    lost = [w for w in asked if w.uid in free and _asks_slurm(w.pod) and _missing(w.node, fleet)]
     for worker in lost:
-        # A list may lie by leaving out; a second question has to agree.
-        if doing.slurm is not None and await doing.slurm.client.nodes.find(worker.node):
+        # A list may lie by leaving out; a second question has to agree, and a second look.
+        known = doing.slurm is not None and await doing.slurm.client.nodes.find(worker.node)
+        if known or await doing.look(worker.pod.metadata.namespace, worker.name) is not False:
             free.discard(worker.uid)
     return free
 
@@ -231,7 +236,7 @@ def _missing(node: str, fleet: Fleet) -> bool:
 
 
 def _asks_slurm(pod: Pod) -> bool:
-    return bool(pod.spec.node_name) and not pod.over
+    return began(pod) and not pod.over
 
 
 async def _mark(doing: Doing, plan: Plan) -> None:

@@ -16,7 +16,6 @@ from ..decide.plan import (
     CreateWorker,
     DeleteWorker,
     DrainWorker,
-    FailWorker,
     ForgetNode,
     RequeueJob,
     ResumeWorker,
@@ -75,14 +74,6 @@ ROWS: Sequence[Row] = (
     # In the words of whoever cordoned it.
     Row(DrainWorker, ANY, "NodeCordon", CORDONED, f"{NO_MORE}: their nodes are cordoned"),
     Row(ResumeWorker, ANY, "Resumed", "{who} takes jobs again", "{} workers take jobs again"),
-    Row(
-        FailWorker,
-        ANY,
-        "JobsLost",
-        "{who}: Slurm gives up its jobs: {why}",
-        "Slurm gives up the jobs of {} workers",
-        "Warning",
-    ),
     Row(
         RequeueJob,
         re.escape(FINAL),
@@ -162,7 +153,7 @@ def _who(wanted: Wanted, action: Action) -> str:
             return wanted.nodeset.pod_name(number)
         case CreateWorker(node=node):
             return f"a worker on node {node}"
-        case DrainWorker() | ResumeWorker() | FailWorker() | DeleteWorker():
+        case DrainWorker() | ResumeWorker() | DeleteWorker():
             return action.pod
         case ForgetNode(node=node):
             return node

@@ -12,7 +12,6 @@ from ..decide.plan import (
     CreateWorker,
     DeleteWorker,
     DrainWorker,
-    FailWorker,
     ForgetNode,
     Plan,
     ResumeWorker,
@@ -42,7 +41,7 @@ from .slurms import Slurm, now
 from .windows import Windows
 
 OWN = Rules(prune=(kinds.CONFIG_MAP,))
-GRAVE = DrainWorker | ResumeWorker | FailWorker | DeleteWorker | ForgetNode
+GRAVE = DrainWorker | ResumeWorker | DeleteWorker | ForgetNode
 Decide = Callable[[Wanted, Fleet], Plan]
 # What was seen inside a worker is believed for so long.
 LOOKED = timedelta(seconds=30)

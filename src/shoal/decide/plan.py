@@ -41,14 +41,6 @@ class ResumeWorker(Action):
 
 
 @dataclass(frozen=True)
-class FailWorker(Action):
-    """Let Slurm give up the jobs that a worker lost with its earlier pod."""
-
-    pod: str
-    node: str  # in Slurm
-
-
-@dataclass(frozen=True)
 class RequeueJob(Action):
     """Put a run of a job that has lost its process back into the queue, or end it."""
 

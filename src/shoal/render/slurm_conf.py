@@ -215,6 +215,10 @@ def _plugins(cluster: Cluster) -> list[Setting]:
         setting("AuthInfo", "use_client_ids"),
         setting("SlurmctldParameters", f"enable_configless{restarted}"),
     ]
+    # Slurm's own three seconds between two rounds leave a small cluster idle most of the time: see
+    # docs/bench/throughput.md.
+    if "schedulerparameters" not in user_keys(cluster.config):
+        made.append(setting("SchedulerParameters", "batch_sched_delay=0"))
     if serves_metrics(cluster):
         made.append(setting("MetricsType", "metrics/openmetrics"))
     # Slurm drops the Gres of a node whose type it was not told of.

@@ -188,12 +188,18 @@ class Applier:
             await delete(self.client, self.stores.get(kind), kind, obj)
 
 
-async def delete(client: Client, store: Store[Any] | None, kind: Kind, obj: Resource) -> None:
-    """Delete that very object as it was seen; the store knows it at once."""
+async def delete(
+    client: Client, store: Store[Any] | None, kind: Kind, obj: Resource, *, exact: bool = False
+) -> None:
+    """Delete that very object, or with `exact` only if it is as it was seen; else it's a conflict.
+
+    The store knows it at once.
+    """
     meta = obj.metadata
+    demand = Demand(uid=meta.uid, version=meta.resource_version if exact else "")
     try:
         left: Resource | None = await client.delete(
-            Ref(kind, *obj.key), store.type if store is not None else Resource, Demand(uid=meta.uid)
+            Ref(kind, *obj.key), store.type if store is not None else Resource, demand
         )
     except NotFoundError:
         left = None

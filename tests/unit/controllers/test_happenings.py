@@ -7,16 +7,17 @@ import pytest
 
 from shoal.controllers.happenings import Before, begun, conflicting, told
 from shoal.decide.cordons import cordon
+from shoal.decide.ghosts import FINAL, GHOST
 from shoal.decide.heal import LOST
 from shoal.decide.place import EXPELLED, RENAMED
 from shoal.decide.plan import (
     CreateWorker,
     DeleteWorker,
     DrainWorker,
-    FailWorker,
     ForgetNode,
     LookInside,
     MarkWorker,
+    RequeueJob,
     ResumeWorker,
     ShowState,
     TellSlurm,
@@ -98,7 +99,8 @@ CASES = [
         "Normal PodCordon Drain: w-1 takes no more jobs: Pod (ns/w-1) was cordoned",
     ),
     (ResumeWorker("x", "w-1", "w-1"), {}, "Normal Resumed Resume: w-1 takes jobs again"),
-    (FailWorker("its pod is gone", "w-1", "w-1"), {}, "Warning JobsLost Fail: w-1: Slurm gives"),
+    (RequeueJob(GHOST, 7, "w-1", NOW), {}, "Warning JobRequeued RequeueJob: requeued job 7 of w-1"),
+    (RequeueJob(FINAL, 7, "w-1", NOW), {}, "Warning JobLost RequeueJob: cancelled job 7 of w-1"),
     (ended(LOST), {}, "Warning SlurmNodeNotRegistered Delete: deleted w-1: Slurm does not know"),
     (ended("it ended (Failed)"), DAEMON, "Warning FailedDaemonPod Delete: deleted w-1: it ended"),
     (ended("it ended (Succeeded)"), DAEMON, "Normal SucceededDaemonPod Delete: deleted w-1: it"),
