@@ -195,14 +195,12 @@ class Scene:
         labels = pod["metadata"].get("labels", {})
         if cluster := labels.get(NAMING.labels.cluster):
             slurm = self.slurm(cluster, pod["metadata"]["namespace"])
-            if (
-                node := labels.get(NAMING.labels.pod_hostname)
-            ) and node not in slurm.slurmctld.nodes:
+            if (node := _slurm_name(pod)) and node not in slurm.slurmctld.nodes:
                 slurm.slurmctld.add(node)
 
     def _ending(self, pod: Object) -> None:
         labels = pod["metadata"].get("labels", {})
-        node, cluster = labels.get(NAMING.labels.pod_hostname), labels.get(NAMING.labels.cluster)
+        node, cluster = _slurm_name(pod), labels.get(NAMING.labels.cluster)
         if node and cluster:
             jobs = self.slurm(cluster, pod["metadata"]["namespace"]).slurmctld.jobs.values()
             self.lost += [node for job in jobs if job.holds and node in job.nodes]
@@ -298,6 +296,14 @@ class Scene:
             for kind in WATCHED
             for key, obj in sorted(self.api.history.all(kind).items())
         }
+
+
+def _slurm_name(pod: Object) -> str | None:
+    """Return what a worker calls itself: its hostname, or its node's on the network of that."""
+    if pod["spec"].get("hostNetwork"):
+        return str(pod["spec"]["nodeName"])
+    found: str | None = pod["metadata"].get("labels", {}).get(NAMING.labels.pod_hostname)
+    return found
 
 
 def _bare(kind: Kind, name: str) -> Object:

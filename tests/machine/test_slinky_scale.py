@@ -160,6 +160,31 @@ async def test_scaling_reads_the_nodes_once_a_period_and_not_once_a_worker():
         assert len(workers(scene)) == 20
 
 
+async def test_a_worker_on_its_nodes_network_is_the_slurm_node_of_that_name():
+    async with Scene() as scene:
+        await scene.rise()
+        template = {"spec": {"hostNetwork": True}}
+        await scene.edit("NodeSet", "cpu", template=template, replicas=0)
+        await scene.settle()
+        await scene.edit("NodeSet", "cpu", replicas=2)
+        await scene.settle()
+        slurm = scene.slurm().slurmctld
+        assert {"node-of-cpu-0", "node-of-cpu-1"} < slurm.nodes.keys()
+        before = scene.pods()
+        # None is taken for one that Slurm has lost.
+        await clock.sleep(FIVE_MINUTES_S)
+        assert scene.pods() == before
+        job = slurm.start("node-of-cpu-1")
+        slurm.start("node-of-cpu-0", limit=60)
+        await scene.edit("NodeSet", "cpu", replicas=0)
+        await clock.sleep(FIVE_MINUTES_S)
+        assert workers(scene) == ["cpu-0", "cpu-1"]
+        assert "DRAIN" in slurm.nodes["node-of-cpu-1"].flags
+        slurm.end(job.job_id)
+        await clock.sleep(60)
+        assert workers(scene) == ["cpu-0"]
+
+
 async def test_a_pod_that_took_a_workers_place_meanwhile_is_not_deleted_for_it():
     async with Scene() as scene:
         await scene.rise()

@@ -23,6 +23,7 @@ from ..decide.windows import Kept
 from ..kube import kinds
 from ..kube.kinds import Kind
 from ..kube.objects import Key, Object, Resource, moment
+from ..kube.pods import Pod
 from ..model.cluster import Cluster
 from ..model.naming import Naming
 from ..model.nodeset import Mode, NodeSet
@@ -243,7 +244,7 @@ class NodeSetController:
             index = told.get(labels.pod_index, "")
             number = int(index) if index.isdecimal() else None
             mode = told.get(labels.scaling_mode, Mode.REPLICAS.value)
-            node = told.get(labels.pod_hostname) or pod.spec.hostname or pod.metadata.name
+            node = _slurm_name(pod, told.get(labels.pod_hostname, ""))
             found.append(Worker(pod, node, number, told.get(labels.revision, ""), mode))
         return found
 
@@ -255,6 +256,13 @@ class NodeSetController:
         deeds = await carry_out(doing, plan)
         self._memories[doing.wanted.uid].learn(doing.wanted, doing.fleet, deeds)
         return deeds
+
+
+def _slurm_name(pod: Pod, told: str) -> str:
+    """Return what a worker calls itself in Slurm: its hostname, or its node's if it has that."""
+    if pod.spec.host_network and pod.spec.node_name:
+        return pod.spec.node_name.partition(".")[0]
+    return told or pod.spec.hostname or pod.metadata.name
 
 
 def _collisions(obj: Any) -> int:  # noqa: ANN401 - of any dialect

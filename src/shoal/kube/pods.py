@@ -73,6 +73,7 @@ class PodSpec(Slim, frozen=True, gc=False, rename="camel"):
 
     node_name: str = ""
     hostname: str = ""
+    host_network: bool = False
 
 
 class Pod(Resource, frozen=True, gc=False, rename="camel"):

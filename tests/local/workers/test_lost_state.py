@@ -13,7 +13,7 @@ from .jobs import PATIENCE_S
 from .nodesets import Workers, stays, timed
 
 # How long an unknown worker is given, and longer.
-GRACE_S = 150
+GRACE_S = 75
 
 
 @pytest.mark.long
