@@ -21,8 +21,9 @@ from shoal.cli.environment import settings
 
 ROOT = Path(__file__).parents[1]
 BUILT = "tests/local/test_built.py"
-# More would not be quicker on two cores, nor find enough inotify instances for their nodes.
-AT_ONCE = 3
+# More would be quicker on two quiet cores, and too slow for some waits on two noisy ones; and there
+# are not enough inotify instances for the nodes of three.
+AT_ONCE = 2
 NEWS_EVERY_S = 30.0
 # What `pytest -v` says of a test.
 ENDED = re.compile(r" (?P<how>[A-Z]+) +\[ *(?P<percent>\d+)%\]$", re.MULTILINE)

@@ -207,6 +207,10 @@ def test_nothing_to_copy_is_no_failure(run, tmp_path):
 
 IDLE = 'NodeName=cpu-0 State=IDLE Comment={"reason":"none"}'
 REASON = "slurm-operator: Pod is terminating"
+# Drained first: what is only DOWN comes back while its slurmd still answers.
+LEFT = [
+    f"scontrol update nodename=cpu-0 state={state} reason={REASON}" for state in ("drain", "down")
+]
 
 
 def slurm_shows(programs, record, *, answers=True):
@@ -221,12 +225,17 @@ def updates(tmp_path):
 def test_a_worker_that_goes_is_set_down_so_that_its_jobs_are_requeued(run, tmp_path, programs):
     slurm_shows(programs, IDLE)
     assert run("leave", REASON).returncode == 0
-    assert updates(tmp_path) == [f"scontrol update nodename=cpu-0 state=down reason={REASON}"]
+    assert updates(tmp_path) == LEFT
 
 
-@pytest.mark.parametrize("reason", ["bad GPU [root@2026-01-01]", "slurm-operator: scale-in"])
-def test_a_drain_keeps_its_reason_whoever_did_it(reason, run, tmp_path, programs):
-    slurm_shows(programs, f"{IDLE}+DRAIN Reason={reason}")
+def test_a_worker_that_we_drained_is_set_down_as_well(run, tmp_path, programs):
+    slurm_shows(programs, f"{IDLE}+DRAIN Reason=slurm-operator: scale-in [slurm@2026-01-01]")
+    assert run("leave", REASON).returncode == 0
+    assert updates(tmp_path) == LEFT
+
+
+def test_a_drain_of_somebody_else_keeps_its_reason(run, tmp_path, programs):
+    slurm_shows(programs, f"{IDLE}+DRAIN Reason=bad GPU [root@2026-01-01]")
     assert run("leave", REASON).returncode == 0
     assert updates(tmp_path) == []
 
