@@ -28,7 +28,6 @@ from .errors import (
     UnreadableError,
     refusal,
 )
-from .lumps import Lumps
 
 R = TypeVar("R", bound=Resource)
 T = TypeVar("T")
@@ -254,13 +253,10 @@ class Client:
                 code = answer.status
                 if answer.status != 200:
                     raise refusal(str(request), answer.status, await answer.read())
-                lumps = Lumps(answer.connection.transport if answer.connection else None)
                 try:
                     async for chunk in answer.content.iter_any():
-                        lumps.came()
                         yield chunk
                 finally:
-                    lumps.end()
                     _abort(answer)
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             raise UnreachableError(f"{request}: {self._words(error)}") from error

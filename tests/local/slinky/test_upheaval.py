@@ -19,6 +19,7 @@ MINIMAL = {
     "deployment.apps/slurm-restapi",
     "statefulset.apps/slurm-controller",
     "configmap/slurm-config",
+    "configmap/slurm-controller-state",
     "poddisruptionbudget.policy/slurm-workers-pdb-slurm",
 }
 WORKERS = {"pod/worker-0", "pod/worker-1", "pod/slurm-controller-0"}

@@ -11,7 +11,6 @@ from shoal.kube import kinds
 from shoal.kubeapi.access import Access, Fixed
 from shoal.kubeapi.client import Client, Which
 from shoal.kubeapi.server import Answer, Listening, Server, Tls
-from shoal.runtime import clock
 
 from .test_server import pair_and_trust
 
@@ -84,29 +83,3 @@ async def test_a_watch_that_is_cancelled_ends_its_line_at_once():
         async with asyncio.timeout(5):
             await ended.wait()
     gc.collect()  # what is not closed would say so here
-
-
-async def test_a_busy_watch_brings_everything_though_it_comes_in_lumps():
-    sent = [b"%d\n" % number for number in range(200)]
-
-    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await reader.readuntil(b"\r\n\r\n")
-        writer.write(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
-        for event in sent:
-            writer.write(b"%x\r\n%b\r\n" % (len(event), event))
-            await clock.sleep(0.001)
-        await asyncio.wait([asyncio.ensure_future(reader.read())])  # the line stays open
-        writer.close()
-
-    seen = b""
-    async with (
-        await asyncio.start_server(serve, "127.0.0.1", 0) as server,
-        Client(
-            Access(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}", Fixed()), "x"
-        ) as client,
-    ):
-        async for chunk in client.stream(Which(kinds.POD), "1", 60):
-            seen += chunk
-            if seen.endswith(sent[-1]):
-                break
-    assert seen == b"".join(sent)
