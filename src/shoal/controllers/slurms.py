@@ -121,7 +121,8 @@ class Slurms:
         if key is None:
             # Slurm knows its key for as long as it runs, though the Secret is gone.
             return self._open.get(where)
-        url = f"http://{rest.name}.{rest.part.namespace}.svc.{cluster.domain}:{rest.service.port}"
+        # Without the cluster's domain, which resolvers know and we are only told.
+        url = f"http://{rest.name}.{rest.part.namespace}.svc:{rest.service.port}"
         signer = Hs256(Concealed(key), str(cluster.keys.jwt))
         known = self._open.get(where)
         if known is not None and known.url == url:

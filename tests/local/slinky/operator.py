@@ -112,7 +112,8 @@ class Operator:
         """What a pod would have as its resolv.conf."""
         path = self.folder / "resolv.conf"
         if not path.exists():
-            path.write_text(self.cluster.shoal("exec", "n0", "--", "cat", "/etc/resolv.conf").out)
+            found = self.cluster.shoal("exec", "n0", "--", "cat", "/etc/resolv.conf").out
+            path.write_text(f"{found}search cluster.local\n")
         return path
 
     def _ask(self, port: int, path: str) -> str:

@@ -61,7 +61,7 @@ async def test_a_cluster_is_asked_at_its_service_by_one_client(lines):
     first = await lines.slurms.of(make_cluster(), make_rest(), KEY)
     second = await lines.slurms.of(make_cluster(), make_rest(), KEY)
     assert first is second
-    assert lines.urls == ["http://slurm-restapi.ns.svc.cluster.local:6820"]
+    assert lines.urls == ["http://slurm-restapi.ns.svc:6820"]
 
 
 async def test_a_port_of_the_users_is_used_and_the_old_line_closed(lines):
