@@ -185,6 +185,7 @@ class NodeSetController:
         slurm = await self.slurm(cluster) if cluster is not None else None
         memory = self._memories.setdefault(obj.metadata.uid, Memory())
         wanted = self._wanted(obj, nodeset, memory)
+        wanted = replace(wanted, alone=cluster is None or not cluster.going)
         if slurm is not None:
             wanted = replace(wanted, places=await slurm.places())
         nodes = await slurm.nodes() if slurm is not None else None

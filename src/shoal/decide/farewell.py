@@ -22,7 +22,8 @@ def plan(wanted: Wanted, fleet: Fleet) -> Plan:
         told = workers.plan(wanted, fleet)
         # Those that are ended tell when they are gone.
         return told or (Wait(ENDING, workers.AGAIN_S),)
-    if fleet.abandoned or wanted.forced:
+    # With the whole cluster goes what Slurm knows of it.
+    if fleet.abandoned or wanted.forced or not wanted.alone:
         return ()
     if fleet.slurm is None:
         waited = wanted.deleted_at is not None and fleet.now - wanted.deleted_at >= PATIENCE

@@ -32,6 +32,7 @@ class Wanted:
     deleted_at: datetime | None = None  # the NodeSet goes
     uid: str = ""  # the NodeSet's
     places: bool = False  # Slurm takes a node's place in the topology
+    alone: bool = True  # its cluster stays when the NodeSet goes
     forced: bool = False  # the user says that its jobs may be lost
 
     @property

@@ -28,6 +28,7 @@ class Cluster:
     version: Version | None = None  # of Slurm; None: nobody says
     domain: str = "cluster.local"
     node_table: int = 0  # MaxNodeCount as it is in use; 0: nobody says
+    going: bool = False  # it is being deleted, and its slurmctld with it
     lacks: tuple[Absent, ...] = ()  # without these nothing more is known of what is wanted
 
     @property

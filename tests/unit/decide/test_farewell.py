@@ -36,6 +36,12 @@ def test_once_slurm_knows_nothing_of_them_the_nodeset_may_go():
     assert gone([]) == ()
 
 
+@pytest.mark.parametrize("slurm", [None, [slurm_node("any", comment=OURS)]])
+def test_nobody_waits_for_the_records_of_a_slurm_that_goes_too(slurm):
+    assert gone(slurm, alone=False) == ()
+    assert gone(slurm) != ()
+
+
 def test_records_of_its_workers_are_forgotten_first():
     said = slurm_node("any", comment=OURS)
     called = slurm_node("w-7", features=("w",))

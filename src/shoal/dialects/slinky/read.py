@@ -87,6 +87,7 @@ def cluster(
         version=_version(meta.annotations.get(SLURM_VERSION) or _tag(str(image))),
         domain=around.domain,
         node_table=_node_table(meta.name, around.found),
+        going=controller.deleting and not spec.external,
         lacks=_lacking(spec) if accounting_ is None else (),
     )
 
