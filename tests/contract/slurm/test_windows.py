@@ -136,17 +136,19 @@ async def test_in_a_window_that_runs_only_the_nodes_are_changed(site: Site) -> N
 @only_real
 @pytest.mark.parametrize("flag", ["HOURLY", "DAILY", "WEEKLY", "WEEKDAY", "WEEKEND"])
 async def test_a_window_that_comes_back_begins_at_its_next_time(site: Site, flag: str) -> None:
-    start = datetime(2024, 3, 1, 1, 30, tzinfo=UTC)
+    # Half an hour from now in every hour: one that should have begun just now is begun.
+    minute = (clock.now() + timedelta(minutes=30)).minute
+    start = datetime(2024, 3, 1, 1, minute, tzinfo=UTC)
     asked = asking(start, BOTH, flag)
     await site.step(asked)
     seen = await site.seen()
     assert seen.start > clock.now()
-    assert (seen.start.minute, flag in seen.flags) == (30, True)
+    assert (seen.start.minute, flag in seen.flags) == (minute, True)
     assert (await site.step(asked)).plan == ()
     # To an earlier time of the day, which Slurm's own moves would never come to.
     moved = asking(start - timedelta(minutes=20), BOTH, flag)
     await site.step(moved)
-    assert (await site.seen()).start.minute == 10
+    assert (await site.seen()).start.minute == (minute - 20) % 60
     assert (await site.step(moved)).plan == ()
     await site.step(replace(asked, window=None))
 
