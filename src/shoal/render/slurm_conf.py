@@ -215,8 +215,8 @@ def _plugins(cluster: Cluster) -> list[Setting]:
         setting("AuthInfo", "use_client_ids"),
         setting("SlurmctldParameters", f"enable_configless{restarted}"),
     ]
-    # Slurm's own three seconds between two rounds leave a small cluster idle most of the time: see
-    # docs/bench/throughput.md.
+    # Slurm's own three seconds between two rounds leave a small cluster idle most of the time: 40
+    # short jobs on two nodes took 56 s with them, and 23 s without.
     if "schedulerparameters" not in user_keys(cluster.config):
         made.append(setting("SchedulerParameters", "batch_sched_delay=0"))
     if serves_metrics(cluster):
