@@ -9,7 +9,7 @@ from . import jobs, upheavals
 from .jobs import PATIENCE_S
 from .nodesets import Seen, stays, timed
 
-HELD = "broken fan, ask Ada"
+HELD = "broken fan"
 
 
 @pytest.fixture
