@@ -142,8 +142,11 @@ def take_down(clusters: list[Local]) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Function, call: pytest.CallInfo[None]):
-    """Show how the clusters are when a test fails."""
+    """Show how the clusters are when a test fails, and what its operator said."""
     report = yield
+    operator = item.funcargs.get("operator") if hasattr(item, "funcargs") else None
+    if report.failed and operator is not None:
+        report.sections.append(("operator", operator.log()))
     if report.failed and call.when != "teardown":
         for cluster in leftovers(settings()):
             # `t3` is always there; the others are there because this test has made them.

@@ -82,7 +82,6 @@ class ShowState(Action):
     pod: str
     uid: str
     conditions: Mapping[str, str]  # type -> message; all are true
-    stale: tuple[str, ...] = ()  # types
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """How many workers there are, where their number is given. Pure."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ..model.nodeset import Mode
 from ..model.workers import Fleet, Worker
@@ -18,7 +18,7 @@ class Change:
     """Workers that come, and those that go with the reason that Slurm is told, by uid."""
 
     create: tuple[CreateWorker, ...] = ()
-    going: Mapping[str, str] = ()  # type: ignore[assignment]
+    going: Mapping[str, str] = field(default_factory=dict)
 
 
 def by_number(wanted: Wanted, fleet: Fleet) -> Change:

@@ -56,8 +56,7 @@ def _state(worker: Worker, node: SlurmNode) -> ShowState | None:
     # Of a pod that never served, what Slurm knows is of the one before it.
     if there == told or (not there and not worker.pod.ready):
         return None
-    stale = tuple(type_ for type_ in there if type_ not in told)
-    return ShowState(_STATE, worker.name, worker.uid, told, stale)
+    return ShowState(_STATE, worker.name, worker.uid, told)
 
 
 # -- labels and annotations

@@ -31,13 +31,3 @@ def newest(operator: Operator, tmp_path: Path, request: pytest.FixtureRequest) -
     made = site(operator.cluster, NEWEST, name, tmp_path)
     yield made
     made.kubectl("delete", "namespace", name, "--wait=false")
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(item: pytest.Function, call: pytest.CallInfo[None]):
-    """Show what the operator said when a test fails."""
-    report = yield
-    operator = item.funcargs.get("operator") if hasattr(item, "funcargs") else None
-    if report.failed and operator is not None:
-        report.sections.append(("operator", operator.log()))
-    return report

@@ -88,16 +88,6 @@ def workers(plain: Site, request: pytest.FixtureRequest) -> Workers:
     return Workers(plain, f"w{next(names)}")
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(item: pytest.Function, call: pytest.CallInfo[None]):
-    """Show what the operator said when a test fails."""
-    report = yield
-    operator = item.funcargs.get("operator") if hasattr(item, "funcargs") else None
-    if report.failed and operator is not None:
-        report.sections.append(("operator", operator.log()))
-    return report
-
-
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Show the figures that tests recorded."""
     for reports in terminalreporter.stats.values():

@@ -36,7 +36,6 @@ def test_a_worker_shows_its_nodes_state_and_slurms_reason():
     (action,) = states(seen)
     assert (action.pod, action.uid) == ("w-0", "uid-w-0")
     assert action.conditions == {"SlurmNodeStateIdle": "bad fan", "SlurmNodeStateDrain": "bad fan"}
-    assert action.stale == ()
 
 
 def test_a_worker_that_shows_all_that_is_so_is_left_alone():
@@ -48,7 +47,7 @@ def test_a_state_that_has_passed_is_taken_away():
     seen = fleet(worker(conditions=shows("Allocated", "Completing")), slurm="ALLOCATED")
     (action,) = states(seen)
     assert action.conditions == {"SlurmNodeStateAllocated": ""}
-    assert action.stale == ("SlurmNodeStateCompleting",)
+    assert "SlurmNodeStateCompleting" not in action.conditions
 
 
 def test_a_new_reason_is_shown_though_the_state_stays():
