@@ -3,10 +3,12 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
-# On a busy machine an example may take long; that is no failure.
-settings.register_profile("shoal", deadline=None)
+# On a busy machine an example may take long, and now and then many do not fit in a row: neither is
+# a failure.
+PATIENT = [HealthCheck.too_slow, HealthCheck.filter_too_much]
+settings.register_profile("shoal", deadline=None, suppress_health_check=PATIENT)
 settings.load_profile("shoal")
 
 # Quick answers first: a cluster is brought up only once everything cheap has passed its turn.

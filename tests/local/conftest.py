@@ -157,8 +157,7 @@ def pytest_runtest_makereport(item: pytest.Function, call: pytest.CallInfo[None]
 
 def state_of(cluster: Local) -> str:
     """Return what somebody who looks for a failure's cause reads first."""
-    status = cluster.shoal("status", check=False)
-    parts = [str(status), str(cluster.shoal("logs", f"--lines={LOG_LINES}", check=False))]
+    status, parts = cluster.shoal("status", check=False), list[str]()
     # The addresses of a cluster that has lost its link lead out of this machine.
     if " ready\n" in status.out:
         for words in (
@@ -167,4 +166,5 @@ def state_of(cluster: Local) -> str:
         ):
             done = run("kubectl", *words, env=cluster.shell, check=False)
             parts.append("\n".join(str(done).splitlines()[-40:]))
+    parts += [str(status), str(cluster.shoal("logs", f"--lines={LOG_LINES}", check=False))]
     return "\n".join(line[:LOG_WIDTH] for part in parts for line in part.splitlines())

@@ -10,7 +10,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from ..clusters import Done, Local, Object, run, wait_for
+import pytest
+
+from ..clusters import PATIENCE_S, Done, Local, Object, run, wait_for
 from .operator import ROOT, make_namespace
 
 EXAMPLES = ROOT / "examples/slinky"
@@ -78,7 +80,11 @@ class Site:
 
     def wait(self, *what: str) -> None:
         """Wait until objects are Ready, as a user does."""
-        self.cluster.wait("condition=Ready", *what)
+        words = ("wait", "--for=condition=Ready", f"--timeout={PATIENCE_S}s", *what)
+        done = self.kubectl(*words, check=False)
+        if done.code != 0:
+            told = "\n".join(f"{each}: {self.condition(each)}" for each in what)
+            pytest.fail(f"{done}\n{told}")
 
     def condition(self, what: str) -> Object:
         """Return the condition Ready of an object."""
