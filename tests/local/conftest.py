@@ -146,7 +146,7 @@ def pytest_runtest_makereport(item: pytest.Function, call: pytest.CallInfo[None]
     report = yield
     operator = item.funcargs.get("operator") if hasattr(item, "funcargs") else None
     if report.failed and operator is not None:
-        report.sections.append(("operator", operator.log()))
+        report.sections.append(("operator", f"{operator.log()}\n{operator.doing()}"))
     if report.failed and call.when != "teardown":
         for cluster in leftovers(settings()):
             # `t3` is always there; the others are there because this test has made them.

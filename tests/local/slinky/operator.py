@@ -25,6 +25,8 @@ READS = re.compile(r'verb="(get|list|watch)"')
 # It finds slurmrestd by the cluster's DNS, as in a pod: its resolv.conf is another one. Its pid is
 # the shell's, so that whoever ends the one ends the other.
 INSIDE = ("unshare", "--mount", "sh", "-euc", 'mount --bind "$0" /etc/resolv.conf; exec "$@"')
+# Of its numbers, those that tell whether it is stuck.
+TELLING = re.compile(r"shoal_(passes_total|queue_keys|workers_busy|watch_fail|stuck).*(?<! 0\.0)$")
 
 
 def free_port() -> int:
@@ -43,6 +45,7 @@ class Operator:
     process: subprocess.Popen[bytes] | None = None
     port: int = field(default_factory=free_port)
     metrics_port: int = field(default_factory=free_port)
+    profile_port: int = field(default_factory=free_port)
 
     def start(self) -> None:
         """Start it, and wait until it has seen everything."""
@@ -54,6 +57,7 @@ class Operator:
                     "--no-enable-webhooks", "--no-leader-elect", "--log-level=debug",
                     f"--health-addr=127.0.0.1:{self.port}",
                     f"--metrics-addr=127.0.0.1:{self.metrics_port}",
+                    "--profile", f"--profile-addr=127.0.0.1:{self.profile_port}",
                     *self.options,
                 ],
                 env=self.cluster.environment, stdout=log, stderr=log,
@@ -89,6 +93,15 @@ class Operator:
     def log(self) -> str:
         """Return the end of its log."""
         return (self.folder / "operator.log").read_text()[-4000:]
+
+    def doing(self) -> str:
+        """Return what it is at: how its queues and watches are, and where its passes wait."""
+        try:
+            numbers = self._ask(self.metrics_port, "/metrics").splitlines()
+            stacks = self._ask(self.profile_port, "/debug/pprof/goroutine")
+        except OSError as error:
+            return str(error)
+        return "\n".join([*filter(TELLING.match, numbers), stacks[:6000]])
 
     @property
     def kubeconfig(self) -> Path:
