@@ -24,7 +24,7 @@ MADE := $(VENV)/.made-$(HOME_KEY)
 SYNCED := $(VENV)/.synced-$(SYNC_KEY)
 UV_VERSION = $(shell sed -n '/^name = "uv"$$/{n;s/version = "\(.*\)"/\1/p}' uv.lock)
 
-FAST_TESTS := tests/test_house.py tests/test_docs.py tests/golden $(wildcard tests/unit)
+FAST_TESTS := tests/test_house.py tests/test_docs.py tests/golden tests/observe $(wildcard tests/unit)
 # How many processes share the tests that only compute.
 WORKERS ?= 2
 GO_SOURCES := $(wildcard src/shoal/local/go)
@@ -94,6 +94,7 @@ generate: $(SYNCED) ## Write the files that are made from others: docs/reference
 	@python docs/generate.py docs/reference
 	@python deploy/generate.py deploy/crds
 	@python charts/generate.py .
+	@python -m deploy.observe.generate deploy/observe
 
 .PHONY: verify
 verify: $(SYNCED) ## Fail when a generated file or uv.lock is stale
@@ -106,6 +107,10 @@ verify: $(SYNCED) ## Fail when a generated file or uv.lock is stale
 	python charts/generate.py "$$scratch"; \
 	for folder in deploy/rbac charts/slurm-operator/files/rbac charts/{slurm-operator,slurm-operator-crds}/templates/crds; do \
 	  diff -ru "$$folder" "$$scratch/$$folder" || { echo "$$folder is stale: run make generate"; exit 1; }; \
+	done; \
+	python -m deploy.observe.generate "$$scratch/observe"; \
+	for folder in dashboards rules kubernetes; do \
+	  diff -ru "deploy/observe/$$folder" "$$scratch/observe/$$folder" || { echo "deploy/observe/$$folder is stale: run make generate"; exit 1; }; \
 	done
 
 .PHONY: docs

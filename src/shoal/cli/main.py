@@ -10,6 +10,7 @@ from ..host.run import CommandError
 from ..local.errors import LocalError
 from .cache import cache
 from .environment import debugging
+from .exporter import exporter
 from .local import local
 from .operator import operator
 
@@ -34,6 +35,7 @@ def shoal() -> None:
 
 shoal.add_command(local)
 shoal.add_command(operator)
+shoal.add_command(exporter)
 local.add_command(cache)
 
 

@@ -3,7 +3,7 @@
 import asyncio
 import ssl
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Self
 
@@ -25,6 +25,7 @@ class Answer:
     status: int = 200
     body: bytes = b""
     content_type: str = "application/json"
+    headers: Mapping[str, str] = field(default_factory=dict)  # beside those that always go
 
 
 def plain(status: int, text: str) -> Answer:
@@ -124,9 +125,8 @@ class Server:
 
     async def _serve(self, request: web.BaseRequest) -> web.Response:
         answer = await self._answer(request)
-        return web.Response(
-            status=answer.status, body=answer.body, content_type=answer.content_type
-        )
+        headers = {"Content-Type": answer.content_type, **answer.headers}
+        return web.Response(status=answer.status, body=answer.body, headers=headers)
 
     async def _answer(self, request: web.BaseRequest) -> Answer:
         handler = self._routes.get(request.path)

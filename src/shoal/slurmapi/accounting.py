@@ -30,13 +30,22 @@ class JobTres(msgspec.Struct, frozen=True, gc=False):
     requested: tuple[Tres, ...] = ()
 
 
+class CpuTime(msgspec.Struct, frozen=True, gc=False):
+    """How much CPU time was used."""
+
+    seconds: int = 0
+    microseconds: int = 0
+
+
 class JobTime(msgspec.Struct, frozen=True, gc=False):
     """When; 0 where it is not known or has not happened."""
 
     submission: int = 0
     start: int = 0
     end: int = 0
+    elapsed: int = 0
     limit: Number = Number()  # minutes
+    total: CpuTime = CpuTime()  # of all steps that ended; none where steps are left out
 
 
 class JobCondition(msgspec.Struct, frozen=True, gc=False):
@@ -44,6 +53,13 @@ class JobCondition(msgspec.Struct, frozen=True, gc=False):
 
     current: tuple[str, ...] = ()
     reason: str = ""
+
+
+class ArrayPlace(msgspec.Struct, frozen=True, gc=False):
+    """Which task of which array a job is."""
+
+    job_id: int = 0
+    task_id: Number = Number()
 
 
 class PastJob(msgspec.Struct, frozen=True, gc=False):
@@ -56,6 +72,9 @@ class PastJob(msgspec.Struct, frozen=True, gc=False):
     cluster: str = ""
     partition: str = ""
     nodes: str = ""  # a hostlist, or "None assigned"
+    array: ArrayPlace = ArrayPlace()
+    stdout: str = ""
+    stderr: str = ""
     state: JobCondition = JobCondition()
     time: JobTime = JobTime()
     tres: JobTres = JobTres()
@@ -201,6 +220,7 @@ class Wanted:
     start_time: int | None = None  # seconds since 1970; jobs that ended before are left out
     end_time: int | None = None
     states: tuple[str, ...] = ()
+    steps: bool = False  # count their CPU time; most of the answer then
 
     def queries(self) -> list[dict[str, str]]:
         """Return it as slurmrestd reads it: its "CSV state list" takes one state and no list."""
@@ -208,8 +228,8 @@ class Wanted:
         always = {
             **({"cluster": self.cluster} if self.cluster else {}),
             **{name: f"uts{time}" for name, time in times.items() if time is not None},
-            # Steps are most of the answer, and nobody looks at them.
-            "skip_steps": "true",
+            # Steps are most of the answer, and only their CPU time is ever looked at.
+            **({} if self.steps else {"skip_steps": "true"}),
             # Otherwise times are cut to the period asked for, and a start is no longer one.
             "disable_truncate_usage_time": "true",
         }

@@ -37,6 +37,9 @@ class Statistics(msgspec.Struct, frozen=True, gc=False):
 
     server_thread_count: int = 0
     agent_queue_size: int = 0
+    dbd_agent_queue_size: int = 0
+    schedule_cycle_last: int = 0  # microseconds
+    bf_cycle_last: int = 0  # microseconds
     jobs_pending: int = 0
     jobs_running: int = 0
     jobs_submitted: int = 0

@@ -49,6 +49,7 @@ class Node(msgspec.Struct, frozen=True, gc=False):
     alloc_cpus: int = 0
     real_memory: int = 0
     alloc_memory: int = 0
+    specialized_memory: int = 0
     free_mem: Number = Number()
     boot_time: Number = Number()
     slurmd_start_time: Number = Number()

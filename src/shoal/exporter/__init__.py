@@ -1,0 +1,1 @@
+"""Slurm's numbers for Prometheus."""

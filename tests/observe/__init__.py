@@ -1,0 +1,1 @@
+"""Dashboards, alerts and monitors, as they are shipped."""
