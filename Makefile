@@ -25,6 +25,8 @@ SYNCED := $(VENV)/.synced-$(SYNC_KEY)
 UV_VERSION = $(shell sed -n '/^name = "uv"$$/{n;s/version = "\(.*\)"/\1/p}' uv.lock)
 
 FAST_TESTS := tests/test_house.py tests/test_docs.py tests/golden tests/observe $(wildcard tests/unit)
+# Whose objects `make up` makes its cluster of.
+DIALECT ?= slinky
 # How many processes share the tests that only compute.
 WORKERS ?= 2
 GO_SOURCES := $(wildcard src/shoal/local/go)
@@ -62,12 +64,14 @@ test: lint ## All of `check` and every test, on real clusters; SUITES="local sli
 
 .PHONY: test-long
 test-long: $(SYNCED) ## The longer proofs, those marked `long`; needs root
+	@pytest --hypothesis-profile=random tests/unit
 	@pytest -m long
 
 .PHONY: up
-up: $(SYNCED) ## A real Kubernetes, a real Slurm on it, and a job run to COMPLETED; needs root
-	@shoal local up --images all
-	@eval "$$(shoal local env)"; examples/slinky/run $(SLURM)
+up: $(SYNCED) ## A real Kubernetes, a real Slurm on it (DIALECT=slinky or nebius), and a job run to COMPLETED; needs root
+	@test -x "examples/$(DIALECT)/run" || { echo "DIALECT=$(DIALECT): it is slinky or nebius"; exit 1; }
+	@shoal local up --images $(DIALECT)
+	@eval "$$(shoal local env)"; examples/$(DIALECT)/run $(SLURM)
 
 .PHONY: down
 down: $(SYNCED) ## Take it down again and leave nothing behind

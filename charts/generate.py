@@ -11,7 +11,8 @@ import msgspec
 import yaml
 
 from shoal.controllers import rights
-from shoal.dialects.slinky import crds
+from shoal.dialects.nebius import crds as nebius
+from shoal.dialects.slinky import crds as slinky
 from shoal.kube.objects import Object
 
 HEADER = "# Made by `make generate`. Do not edit.\n"
@@ -41,10 +42,12 @@ def template(chart: str, definition: Object) -> str:
     """Return a definition as a template of `chart`."""
     meta, spec = definition["metadata"], definition["spec"]
     versions = [v if v["storage"] else {**v, "served": "@converted@"} for v in spec["versions"]]
+    # One with a single version has nothing to convert.
+    converted = {"conversion": "@conversion@"} if len(versions) > 1 else {}
     open_: Object = {
         **definition,
         "metadata": {**meta, "annotations": KEEP, "labels": "@labels@"},
-        "spec": {**spec, "versions": versions, "conversion": "@conversion@"},
+        "spec": {**spec, "versions": versions, **converted},
     }
     # Braces of a description are not for Helm.
     made = text(open_).replace("{{", '{{ "{{" }}')
@@ -61,8 +64,11 @@ def files() -> Iterator[tuple[str, str]]:
         for folder in ROLES:
             yield f"{folder}/{part}.yaml", HEADER + text(role)
     for chart in CHARTS:
-        for definition in crds.definitions():
+        for definition in slinky.definitions():
             name = definition["spec"]["names"]["plural"]
+            yield f"charts/{chart}/templates/crds/{name}.yaml", template(chart, definition)
+        for definition in nebius.definitions():
+            name = definition["metadata"]["name"]  # with its group: both have NodeSets
             yield f"charts/{chart}/templates/crds/{name}.yaml", template(chart, definition)
 
 

@@ -6,11 +6,12 @@ from pathlib import Path
 import msgspec
 import yaml
 
+from shoal.dialects.nebius import crds as nebius
 from shoal.dialects.slinky import crds as slinky
 from shoal.kube.objects import Object
 
 HEADER = "# Made by `make generate` from the types. Do not edit.\n"
-DIALECTS = {"slinky": slinky.definitions}
+DIALECTS = {"nebius": nebius.definitions, "slinky": slinky.definitions}
 
 
 def text(definition: Object) -> str:

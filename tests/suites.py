@@ -45,9 +45,14 @@ class Suite:
 
 # The longest first, so that none is left to run alone at the end.
 CLUSTERS = (
-    Suite("local", ("tests/local",), ("tests/local/slinky", "tests/local/workers", BUILT)),
+    Suite(
+        "local",
+        ("tests/local",),
+        ("tests/local/jail", "tests/local/slinky", "tests/local/workers", BUILT),
+    ),
     Suite("slinky", ("tests/local/slinky",), state="-slinky"),
     Suite("workers", ("tests/local/workers",), state="-workers"),
+    Suite("jail", ("tests/local/jail",), state="-jail"),
     Suite("contract", ("tests/contract", "tests/charts"), ("tests/contract/slurm",)),
     Suite("slurm", ("tests/contract/slurm",)),
 )

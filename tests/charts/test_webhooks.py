@@ -2,11 +2,14 @@
 
 import pytest
 
+from shoal.controllers import nebius_webhooks
 from shoal.controllers.operator import NAME
 from shoal.controllers.webhooks import table
+from shoal.dialects.nebius import crds as nebius
+from shoal.dialects.nebius.types import GROUP
 from shoal.dialects.slinky import crds
-from shoal.dialects.slinky.findings import Known
 from shoal.kube.crds import InCluster
+from shoal.kube.findings import Known
 from shoal.runtime import trust
 from shoal.runtime.webhook import configurations
 
@@ -20,6 +23,13 @@ EVERYTHING = {"webhook": {"podsBinding": True}}
 CONFIGURATIONS = ("ValidatingWebhookConfiguration", "MutatingWebhookConfiguration")
 
 
+BY_DIALECT = {
+    "slinky": table(Known(), bindings=True),
+    "nebius": nebius_webhooks.table(Known()),
+}
+ALL = [row for rows in BY_DIALECT.values() for row in rows]
+
+
 def bare(hook):
     return {k: v for k, v in hook.items() if k not in ("namespaceSelector", "matchPolicy")}
 
@@ -27,19 +37,33 @@ def bare(hook):
 @pytest.mark.parametrize("kind", CONFIGURATIONS)
 def test_the_configurations_are_those_of_the_table_that_is_served(helm, kind):
     found = helm.render(EVERYTHING).one(kind)
-    (wanted,) = (
-        obj
-        for obj in configurations(NAME, table(Known(), bindings=True), HERE)
-        if obj["kind"] == kind
-    )
+    (wanted,) = (obj for obj in configurations(NAME, ALL, HERE) if obj["kind"] == kind)
     assert found["metadata"]["name"] == wanted["metadata"]["name"]
     by_name = {hook["name"]: hook for hook in wanted["webhooks"]}
     assert {hook["name"]: bare(hook) for hook in found["webhooks"]} == by_name
 
 
+@pytest.mark.parametrize("dialect", BY_DIALECT)
+def test_an_operator_of_one_api_is_asked_about_that_alone(helm, dialect):
+    release = helm.render(merged(EVERYTHING, {"operator": {"dialects": [dialect]}}))
+    assert f"--dialects={dialect}" in release.container["args"]
+    found = {
+        hook["name"]
+        for kind in CONFIGURATIONS
+        for obj in release.every(kind)
+        for hook in obj["webhooks"]
+    }
+    wanted = configurations(NAME, BY_DIALECT[dialect], HERE)
+    assert found == {hook["name"] for obj in wanted for hook in obj["webhooks"]}
+
+
+def merged(*values):
+    return {key: value for each in values for key, value in each.items()}
+
+
 def test_whom_to_trust_is_filled_in_by_the_operator_everywhere(helm):
     release = helm.render({**EVERYTHING, "crds": {"enabled": True}})
-    for target in trust.targets(NAME, table(Known(), bindings=True)):
+    for target in trust.targets(NAME, ALL):
         found = release.one(target.kind.kind, target.name)
         annotations = found["metadata"].get("annotations", {})
         # Where cert-manager is asked to, the operator does not.
@@ -117,7 +141,8 @@ def test_a_selector_of_the_users_is_taken_as_it_is(helm):
     wanted = {"matchLabels": {"slurm": "yes"}}
     values = {"webhook": {"validating": {"namespaceSelector": wanted}}}
     hooks = helm.render(values).one("ValidatingWebhookConfiguration")["webhooks"]
-    assert [hook["namespaceSelector"] for hook in hooks] == [wanted] * len(crds.definitions())
+    assert [hook["namespaceSelector"] for hook in hooks] == [wanted] * len(hooks)
+    assert len(hooks) > len(crds.definitions())
 
 
 def test_conditions_and_annotations_of_the_users_arrive(helm):
@@ -214,7 +239,8 @@ def specs(release):
 
 
 def wanted(endpoint):
-    return {obj["metadata"]["name"]: obj["spec"] for obj in crds.definitions(endpoint)}
+    every = [*crds.definitions(endpoint), *nebius.definitions()]
+    return {obj["metadata"]["name"]: obj["spec"] for obj in every}
 
 
 def test_the_definitions_are_those_of_the_types_converted_by_the_releases_namespace(helm):
@@ -244,15 +270,18 @@ UNCONVERTED = {
 def test_without_a_converter_only_the_stored_version_is_served(helm, chart):
     found = specs(helm.render(UNCONVERTED[chart], chart=chart))
     assert found
-    for spec in found.values():
-        assert [v["name"] for v in spec["versions"] if v["served"]] == ["v1beta1"]
-        assert spec["conversion"] == {"strategy": "None"}
+    for name, spec in found.items():
+        (served,) = [v for v in spec["versions"] if v["served"]]
+        assert served["storage"]
+        # What has one version only is never converted.
+        converted = None if name.endswith(GROUP) else {"strategy": "None"}
+        assert spec.get("conversion") == converted
 
 
 @pytest.mark.parametrize("chart", ["slurm-operator-crds", "slurm-operator"])
 def test_the_definitions_stay_when_a_release_goes_as_every_cluster_would_go_with_them(helm, chart):
     values = {} if chart == "slurm-operator-crds" else {"crds": {"enabled": True}}
     found = helm.render(values, chart=chart).every("CustomResourceDefinition")
-    assert len(found) == len(crds.definitions())
+    assert {obj["metadata"]["name"] for obj in found} == set(wanted(HERE))
     for definition in found:
         assert definition["metadata"]["annotations"]["helm.sh/resource-policy"] == "keep"

@@ -292,7 +292,7 @@ class Scene:
     def seen(self) -> dict[str, Object]:
         """Return all there is, without what is different in every run."""
         return {
-            f"{kind.kind} {'/'.join(key)}": _timeless(kind, obj)
+            f"{kind.kind} {'/'.join(key)}": timeless(kind, obj)
             for kind in WATCHED
             for key, obj in sorted(self.api.history.all(kind).items())
         }
@@ -315,7 +315,8 @@ def _kind(obj: Object) -> Kind:
     return Kinds(*KINDS).of(obj)
 
 
-def _timeless(kind: Kind, obj: Object) -> Object:
+def timeless(kind: Kind, obj: Object) -> Object:
+    """Return an object without what is different in every run."""
     meta = obj["metadata"]
     notes = {k: v for k, v in meta.get("annotations", {}).items() if k not in MOVING}
     owners = [(owner["kind"], owner["name"]) for owner in meta.get("ownerReferences", ())]

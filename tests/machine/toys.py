@@ -168,7 +168,7 @@ class Toys:
         pod = self._same(key, uid)
         if pod is None or pod["spec"].get("nodeName") or "deletionTimestamp" in pod["metadata"]:
             return
-        bound = {**pod["spec"], "nodeName": f"node-of-{key[1]}"}
+        bound = {**pod["spec"], "nodeName": _required(pod) or f"node-of-{key[1]}"}
         self.api.history.write(
             kinds.POD, key, {**pod, "spec": bound, "status": {"phase": "Pending"}}
         )
@@ -241,6 +241,15 @@ def _owners(pod: Object) -> Iterator[tuple[Kind, Key]]:
         for kind in WORKLOADS:
             if owner["kind"] == kind.kind:
                 yield kind, (pod["metadata"]["namespace"], owner["name"])
+
+
+def _required(pod: Object) -> str:
+    """Return the one node that a pod may run on; empty: any will do."""
+    affinity = pod["spec"].get("affinity", {}).get("nodeAffinity", {})
+    required = affinity.get("requiredDuringSchedulingIgnoredDuringExecution", {})
+    terms = required.get("nodeSelectorTerms", ())
+    fields = [field for term in terms for field in term.get("matchFields", ())]
+    return str(fields[0]["values"][0]) if fields else ""
 
 
 def _mounts(pod: Object) -> Iterator[tuple[Kind, str]]:

@@ -47,6 +47,7 @@ class Operator:
             self.metrics.passed("nodeset", outcome, 0.02, 0.001)
         for code in CODES:
             self.metrics.request("apply", "pods", code, 0.01)
+            self.metrics.calls("slurmrestd")("GET", "nodes", code, 0.01)
         for fate in FATES:
             self._effect(fate)
         self.reflectors[0].lists += 1

@@ -27,3 +27,8 @@
 {{- define "slurm-operator.address" -}}
 {{ ternary (printf ":%d" (int .)) "0" (gt (int .) 0) }}
 {{- end }}
+
+{{- /* The APIs that clusters are asked for in, as JSON; nothing means all that there are. */ -}}
+{{- define "slurm-operator.dialects" -}}
+{{- .Values.operator.dialects | default (list "slinky" "nebius") | uniq | toJson }}
+{{- end }}

@@ -159,6 +159,38 @@ _KUBERNETES = Row(
     ),
 )
 
+_SLURM = Row(
+    "Slurm",
+    (
+        stacked(
+            "Requests of slurmrestd",
+            "What the operator asks of the slurmrestds of all clusters.",
+            "reqps",
+            Query("sum by (verb, what) (rate(shoal_calls_total{$here}[5m]))", "{{verb}} {{what}}"),
+        ),
+        lines(
+            "Requests that Slurm refused",
+            "By answer; 0 is no answer.",
+            "reqps",
+            Query(
+                """sum by (code, what)
+                (rate(shoal_calls_total{$here, code!~"[123].."}[5m]))""",
+                "{{code}} {{what}}",
+            ),
+        ),
+        lines(
+            "How long Slurm takes to answer",
+            "99 of 100 are quicker than this.",
+            "s",
+            Query(
+                """histogram_quantile(0.99, sum by (verb, le)
+                (rate(shoal_call_seconds_bucket{$here}[5m])))""",
+                "{{verb}}",
+            ),
+        ),
+    ),
+)
+
 _PROCESS = Row(
     "Process",
     (
@@ -196,5 +228,5 @@ BOARD = Dashboard(
     "Operator",
     "The operator itself: who leads, whether passes end well and in time, what the API says.",
     OPERATOR,
-    (_WELL, _PASSES, _KUBERNETES, _PROCESS),
+    (_WELL, _PASSES, _KUBERNETES, _SLURM, _PROCESS),
 )

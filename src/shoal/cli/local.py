@@ -64,7 +64,7 @@ def local() -> None:
 @click.option("--port", type=int, help="The API server's port (--control-plane-only).")
 @click.option(
     "--images", "wanted", default="none", show_default=True,
-    help="Images to build and load: all, none, or names such as slurmd:26.05.",
+    help="Images to build and load: all, none, slinky, nebius, or names such as slurmd:26.05.",
 )  # fmt: skip
 def up(  # noqa: PLR0913 - one argument for each option
     *, name: str, count: int | None, control_plane_only: bool, extras: str, port: int | None,

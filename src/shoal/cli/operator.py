@@ -13,14 +13,26 @@ from typing import Any
 
 import click
 
-from ..controllers.operator import NAME, Options, Webhooks, run
+from ..controllers.operator import DIALECTS, NAME, Options, Webhooks, run
 from ..controllers.slinky_reader import Settings
-from ..dialects.slinky.types import KINDS
+from ..dialects.nebius import types as nebius
+from ..dialects.slinky.types import KINDS, NODE_SET
+from ..kube import kinds
+from ..kube.kinds import Kind
 from ..kubeapi.access import Access, AccessError, from_kubeconfig, in_cluster
 from ..runtime.logs import set_up, style
 
 # The images of ours that stand in where an object names none.
-PROGRAMS = ("slurmctld", "slurmd", "slurmdbd", "slurmrestd", "login")
+PROGRAMS = ("slurmctld", "slurmd", "slurmdbd", "slurmrestd", "login", "rest_slurmrestd")
+MARIADB = "mariadb", "11.8"  # whose releases are not Slurm's
+# What slurm.nebius.ai's operator calls its controllers. Not all do anything here.
+CONTROLLERS = ("cluster", "nodeconfigurator", "nodeset", "rollingupdate", "topology")
+# Kinds of others that are used where they are installed -> the switch that leaves them alone.
+USED: Mapping[str, tuple[Kind, ...]] = {
+    "use_mariadb_operator": (kinds.MARIADB, kinds.GRANT),
+    "use_prometheus_operator": (kinds.POD_MONITOR, kinds.SERVICE_MONITOR),
+    "use_security_profiles_operator": (kinds.APP_ARMOR_PROFILE,),
+}
 Decorated = Callable[[Callable[..., None]], Callable[..., None]]
 
 # Flags (the first is ours to document), variable, default, help.
@@ -50,6 +62,20 @@ FLAGS: tuple[tuple[tuple[str, ...], str | None, Any, str], ...] = (
         "SLURM_OPERATOR_WATCH_NAMESPACES",
         "",
         "The namespaces that it looks after, parted by commas; none or *: all.",
+    ),
+    (
+        ("--dialects",),
+        "SHOAL_DIALECTS",
+        "",
+        f"The APIs that it understands, parted by commas ({', '.join(DIALECTS)}); none: those "
+        "whose kinds are installed.",
+    ),
+    (
+        ("--controllers",),
+        "SLURM_OPERATOR_CONTROLLERS",
+        "",
+        "The controllers of slurm.nebius.ai that run, parted by commas: `a,b` only these, `-a` all "
+        f"but this; none or *: all. They are {', '.join(CONTROLLERS)}.",
     ),
     (
         ("--webhook-service",),
@@ -97,6 +123,7 @@ FLAGS: tuple[tuple[tuple[str, ...], str | None, Any, str], ...] = (
         "",
         "Conditions of nodes, parted by commas, that are the reason when a node is drained.",
     ),
+    (("--cache-sync-timeout",), None, "2m", "No effect: who cannot list tries again."),
     (("--profile-addr",), None, "localhost:6060", "Where profiles are served, if they are."),
     (
         ("--max-concurrent-reconciles",),
@@ -120,7 +147,31 @@ SWITCHES: tuple[tuple[str, str | None, bool, str], ...] = (
         False,
         "Serve profiles, to whoever asks: where the time and the memory go, what is under way.",
     ),
+    (
+        "--use-mariadb-operator/--no-use-mariadb-operator",
+        "IS_MARIADB_CRD_INSTALLED",
+        True,
+        "Have mariadb-operator run databases, where it is installed and asked for.",
+    ),
+    (
+        "--use-prometheus-operator/--no-use-prometheus-operator",
+        "IS_PROMETHEUS_CRD_INSTALLED",
+        True,
+        "Tell the Prometheus operator of what can be scraped, where it is installed.",
+    ),
+    (
+        "--use-security-profiles-operator/--no-use-security-profiles-operator",
+        "IS_APPARMOR_CRD_INSTALLED",
+        True,
+        "Have the security profiles operator load AppArmor profiles, where it is installed.",
+    ),
     ("--enable-http2/--no-enable-http2", None, False, "Known to both upstreams; no effect."),
+    (
+        "--enable-topology-controller/--no-enable-topology-controller",
+        None,
+        False,
+        "No effect: see --controllers.",
+    ),
 )
 # Flags with a number that users of an upstream operator know, and why they have no effect.
 IDLE: tuple[tuple[str, str], ...] = (
@@ -179,16 +230,48 @@ def _options(given: Mapping[str, Any], environment: Mapping[str, str]) -> Option
         metrics_secure=given["metrics_secure"],
         profile=given["profile_addr"] if given["profile"] else "0",
         webhooks=_webhooks(given),
-        settings=Settings(
-            images=images(given["image_registry"], given["image_tag"]),
-            domain=given["cluster_domain"] or domain(_resolver()),
-            shown=frozenset(_listed(given["propagated_node_conditions"])),
-            workers={
-                kind: given[f"{kind.plural[:-1]}_workers"] or given["max_concurrent_reconciles"]
-                for kind in KINDS
-            },
-        ),
+        settings=_settings(given),
+        dialects=dialects(given["dialects"]),
     )
+
+
+def _settings(given: Mapping[str, Any]) -> Settings:
+    every = given["max_concurrent_reconciles"]
+    workers = {kind: given[f"{kind.plural[:-1]}_workers"] or every for kind in KINDS}
+    workers |= {nebius.SLURM_CLUSTER: every, nebius.NODE_SET: workers[NODE_SET]}
+    return Settings(
+        images=images(given["image_registry"], given["image_tag"]),
+        domain=given["cluster_domain"] or domain(_resolver()),
+        shown=frozenset(_listed(given["propagated_node_conditions"])),
+        workers=workers,
+        unused=frozenset(
+            kind for switch, several in USED.items() if not given[switch] for kind in several
+        ),
+        controllers=controllers(given["controllers"]),
+    )
+
+
+def dialects(text: str) -> tuple[str, ...]:
+    """Return the dialects that are named; none: nobody says."""
+    named = _listed(text)
+    if unknown := [name for name in named if name not in DIALECTS]:
+        raise ValueError(f"--dialects: {unknown[0]!r} is none; they are {', '.join(DIALECTS)}")
+    return named
+
+
+def controllers(text: str) -> frozenset[str] | None:
+    """Return the controllers that are chosen; None: all of them."""
+    named = [word.lower() for word in _listed(text)]
+    bare = {word.removeprefix("-").strip() for word in named} - {"*"}
+    if unknown := sorted(bare - {*CONTROLLERS}):
+        raise ValueError(
+            f"--controllers: {unknown[0]!r} is none; they are {', '.join(CONTROLLERS)}"
+        )
+    wanted = {word for word in named if not word.startswith("-")}
+    without = {word.removeprefix("-").strip() for word in named if word.startswith("-")}
+    if not wanted - {"*"}:
+        return frozenset({*CONTROLLERS} - without) if without else None
+    return frozenset((wanted if "*" not in wanted else {*CONTROLLERS}) - without)
 
 
 def _access(kubeconfig: str, environment: Mapping[str, str]) -> Access:
@@ -241,4 +324,5 @@ def images(registry: str, tag: str) -> Mapping[str, str]:
     """Return the image of each program, for objects that name none; none without a registry."""
     if not registry:
         return {}
-    return {name: f"{registry.rstrip('/')}/{name}:{tag}" for name in PROGRAMS}
+    tags = dict([*((name, tag) for name in PROGRAMS), MARIADB])
+    return {name: f"{registry.rstrip('/')}/{name}:{tag_}" for name, tag_ in tags.items()}

@@ -33,6 +33,7 @@ from ..kube.pods import Pod
 from ..kubeapi.client import Ref
 from ..kubeapi.errors import ConflictError, ExistsError, NotFoundError
 from ..model.cluster import Cluster
+from ..model.nodeset import NodeSet
 from ..model.workers import Fleet
 from ..render import nodeset as render
 from ..runtime import clock
@@ -82,6 +83,7 @@ async def carry_out(doing: Doing, plan: Plan) -> Deeds:
     deeds = Deeds()
     if doing.slurm is not None:
         await _drain(doing, doing.slurm, plan)
+        await _forget(doing, doing.slurm, _only(ForgetNode, plan))
     kept = await _claim(doing, plan)
     deeds.outcome = await _create(doing, _only(CreateWorker, plan))
     if doing.slurm is not None:
@@ -131,9 +133,15 @@ async def _create(doing: Doing, actions: Sequence[CreateWorker]) -> Outcome:
     outcome = await doing.hands.applier.apply(doing.owner, pods, POSTED)
     refused = {one.key[1] for one in outcome.refused}
     nodeset = doing.wanted.nodeset
-    made = [a for a in actions if a.number is None or nodeset.pod_name(a.number) not in refused]
+    made = [a for a in actions if _named(nodeset, a) not in refused]
     _tell_of(doing, made[: outcome.written])
     return outcome
+
+
+def _named(nodeset: NodeSet, action: CreateWorker) -> str:
+    if action.number is None:
+        return nodeset.pod_name_on(action.node)
+    return nodeset.pod_name(action.number)
 
 
 def _pod(doing: Doing, cluster: Cluster, action: CreateWorker) -> Object:
@@ -156,6 +164,9 @@ async def _drain(doing: Doing, slurm: Slurm, plan: Plan) -> None:
     down = [action.node for action in resumed if action.down]
     if down:
         await nodes.update(down, NodeChange(state=RESUME))
+    for action in resumed:
+        if action.note:
+            await nodes.update([action.node], NodeChange(reason=action.note))
     _tell_of(doing, resumed)
 
 
@@ -169,10 +180,13 @@ async def _tell(doing: Doing, slurm: Slurm, plan: Plan) -> None:
         await nodes.update(one[1], _change(one[0]))
 
     await doing.hands.applier.each(doing.owner, alike.items(), tell)
-    forgotten = [action.node for action in _only(ForgetNode, plan)]
-    if forgotten:
-        await nodes.delete(forgotten)
-        _tell_of(doing, _only(ForgetNode, plan))
+
+
+async def _forget(doing: Doing, slurm: Slurm, actions: Sequence[ForgetNode]) -> None:
+    """Have Slurm forget nodes, before workers of their names come."""
+    if actions:
+        await slurm.client.nodes.delete([action.node for action in actions])
+        _tell_of(doing, actions)
 
 
 async def _requeue(doing: Doing, slurm: Slurm, actions: Sequence[RequeueJob]) -> None:

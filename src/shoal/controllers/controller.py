@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from ..decide.active import active
 from ..decide.conditions import Failed, Need, Wanted
 from ..decide.publish import Again, Candidate, Hold, Publish, Try, Verdict, publish
+from ..decide.state import Past
 from ..decide.waiting import Prospect, waiting
 from ..kube import kinds
 from ..kube.kinds import Kind
@@ -20,13 +21,14 @@ from ..render import controller as render
 from ..render import nodeset as workers
 from ..render import trial
 from ..render.controller import Published
+from ..render.jailed import controller as jailed
 from ..runtime import clock
 from ..runtime.apply import DIGEST, Rules, mark
 from ..runtime.controller import Done
 from ..slurm.conf import ConfError
 from ..slurmapi.errors import SlurmError
 from . import state
-from .passes import Asked, Hands, keys, soonest
+from .passes import Asked, Brought, Hands, keys, soonest
 from .published import LOST, published
 from .slurms import Slurm
 
@@ -40,13 +42,25 @@ RULES = Rules(
         kinds.POD,  # those that try a configuration
     )
 )
+# Where slurmdbd is asked for in a cluster with a shared root.
+ROOTED_ACCOUNTING = "spec.slurmNodes.accounting: slurmdbd"
 # How often Slurm is asked which of several slurmctlds serves.
 ACTIVE_AGAIN_S = 5.0
 # What the pod that tries a configuration ends with.
 VERDICTS = {0: Verdict.GOOD, 1: Verdict.BAD}
 # The configuration and what reads it: left as they are where the one in use is not known.
 READING = ("ConfigMap", "StatefulSet")
-KEEPING = Rules(prune=tuple(kind for kind in RULES.prune if kind.kind not in READING))
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What a pass has come to, before anything is told of it."""
+
+    obj: Resource
+    cluster: Cluster
+    past: Past | None  # of slurmctld's state
+    asked: Asked
+    brought: Brought
 
 
 @dataclass(frozen=True)
@@ -57,13 +71,19 @@ class ControllerController:
     kind: Kind
     read: Callable[[Resource], Cluster]  # the dialect
     slurm: Callable[[Cluster], Awaitable[Slurm | None]]
+    rules: Rules = RULES  # which of the owner's objects are slurmctld's
 
     async def reconcile(self, key: Key) -> Done:
         """Run one pass."""
         obj = self.hands.world.get(self.kind, key)
         if obj is None or obj.deleting:
             return Done()  # what it owns goes with it
-        cluster = self.read(obj)
+        kept = await self.bring(obj, self.read(obj))
+        await self.hands.say(self.kind, kept.obj, kept.asked, kept.brought.ready)
+        return soonest(kept.brought.done, await self.follow(kept))
+
+    async def bring(self, obj: Resource, cluster: Cluster) -> Kept:
+        """Apply and look, for one pass; `follow` is the rest of it."""
         past = state.past(self.hands, obj, cluster)
         obj = await state.noted(self.hands, self.kind, obj, cluster.naming.annotations, past)
         cluster = state.expecting(cluster, past)
@@ -79,10 +99,16 @@ class ControllerController:
         # with the one before.
         first = [each for each in asked.objects if each["kind"] == kinds.CONFIG_MAP.kind]
         await self.hands.applier.apply(self.kind.identity(obj), first)
-        done = await self.hands.bring_about(self.kind, obj, asked)
-        await state.start_anew(self.hands, self.kind, obj, past)
-        await self._hasten(cluster)
-        return soonest(done, Done(again_s), await self._mark_active(cluster))
+        brought = await self.hands.bring(self.kind, obj, asked)
+        return Kept(
+            obj, cluster, past, asked, replace(brought, done=soonest(brought.done, Done(again_s)))
+        )
+
+    async def follow(self, kept: Kept) -> Done:
+        """Do what has to follow once slurmctld is as asked."""
+        await state.start_anew(self.hands, self.kind, kept.obj, kept.past)
+        await self._hasten(kept.cluster)
+        return await self._mark_active(kept.cluster)
 
     async def _hasten(self, cluster: Cluster) -> None:
         """Have kubelet bring the published files to a slurmctld that reads them in place.
@@ -94,7 +120,8 @@ class ControllerController:
             return
         if used is None or used is LOST:
             return
-        notes = render.read_in_place(cluster, used)
+        rooted = cluster.jail is not None
+        notes = (jailed if rooted else render).read_in_place(cluster, used)
         for pod in self.hands.world.pods(controller.part):
             if not pod.deleting and not notes.items() <= pod.metadata.annotations.items():
                 await self._remark(pod, {"annotations": notes})
@@ -130,7 +157,7 @@ class ControllerController:
         try:
             match cluster.controller:
                 case ExternalController():
-                    return Asked([*_all(cluster)], RULES, Wanted(keys(cluster.keys))), None
+                    return Asked([*_all(cluster)], self.rules, Wanted(keys(cluster.keys))), None
                 case ManagedController() as controller:
                     return self._managed(cluster, controller, obj)
         except ConfError as error:
@@ -143,23 +170,23 @@ class ControllerController:
         world = self.hands.world
         config = cluster.config.filled(world.found(cluster.namespace).config_maps)
         cluster = replace(cluster, config=config)
-        wanted, used = render.wanted(cluster), published(world, cluster)
+        wanted, used = _wanted(cluster), published(world, cluster)
         where = (cluster.namespace, controller.names.workload)
         if used is LOST and world.workload(kinds.STATEFUL_SET, where) is None:
             used = None  # nobody has read any yet
         again_s = None
         if waits := waiting(self._prospect(cluster, wanted, used)):
             told: Failed | None = waits
-            objects, rules = _kept(cluster, used)
+            objects, rules = self._kept(cluster, used)
         else:
             check = trial.check(cluster, controller, wanted.digest)
             tried = self._tried(mark(check, self.kind.identity(obj)))
             verdict = publish(Candidate(wanted.digest, used.digest if used else None, *tried))
             told = _told(verdict)
             if isinstance(verdict, Publish):
-                objects, rules = [*_all(cluster)], RULES
+                objects, rules = [*_all(cluster)], self.rules
             else:
-                objects, rules = _kept(cluster, used)
+                objects, rules = self._kept(cluster, used)
                 objects.append(trial.candidate(cluster, controller))
             if isinstance(verdict, Again):
                 again_s = verdict.after_s or None
@@ -170,21 +197,31 @@ class ControllerController:
         asked = Asked(
             objects,
             rules,
-            Wanted(needs, pods=controller.replicas),
+            Wanted(needs, pods=_pods(cluster, controller)),
             controller.part,
             (kinds.STATEFUL_SET, where),
             verdicts=(told,),
         )
         return asked, again_s
 
+    def _kept(self, cluster: Cluster, used: Published | None) -> tuple[list[Object], Rules]:
+        """Return what a cluster has while the configuration that is wanted is held back."""
+        if used is None or used is LOST:
+            objects = [each for each in _all(cluster) if each["kind"] not in READING]
+            prune = tuple(kind for kind in self.rules.prune if kind.kind not in READING)
+            return objects, replace(self.rules, prune=prune)
+        return [*_all(cluster, used)], self.rules
+
     def _prospect(self, cluster: Cluster, wanted: Published, used: Published | None) -> Prospect:
         books, settled = cluster.accounting, False
         if isinstance(books, ManagedAccounting):
+            kind = kinds.DEPLOYMENT if cluster.jail else kinds.STATEFUL_SET
             where = (books.part.namespace, books.name)
-            workload = self.hands.world.workload(kinds.STATEFUL_SET, where)
+            workload = self.hands.world.workload(kind, where)
             settled = workload is not None and workload.settled
         in_use = None if used is None or used is LOST else used.files.get("slurm.conf", "")
-        return Prospect(cluster.config, wanted.size_bytes, in_use, books, settled)
+        at = ROOTED_ACCOUNTING if cluster.jail else ""
+        return Prospect(cluster.config, wanted.size_bytes, in_use, books, settled, at)
 
     def _tried(self, check: Object) -> tuple[Verdict, str, float]:
         """Return what became of a trial, in words too, and how long ago it began."""
@@ -209,18 +246,23 @@ def _verdict(pod: Pod) -> tuple[Verdict, str]:
     return VERDICTS.get(ended.exit_code, Verdict.UNKNOWN), ended.message.strip()
 
 
+def _wanted(cluster: Cluster) -> Published:
+    return jailed.wanted(cluster, cluster.jail) if cluster.jail else render.wanted(cluster)
+
+
+def _pods(cluster: Cluster, controller: ManagedController) -> int:
+    return cluster.jail.mode.replicas(controller.replicas) if cluster.jail else controller.replicas
+
+
 def _all(cluster: Cluster, held: Published | None = None) -> Iterator[Object]:
     """Yield what a cluster has; with `held`, slurmctld keeps that configuration."""
+    if cluster.jail:
+        # What workers share is of the whole cluster there, as much else is.
+        yield from jailed.objects(cluster, cluster.jail, held)
+        return
     yield from render.objects(cluster, held)
     if cluster.nodesets:
         yield from workers.shared(cluster)
-
-
-def _kept(cluster: Cluster, used: Published | None) -> tuple[list[Object], Rules]:
-    """Return what a cluster has while the configuration that is wanted is held back."""
-    if used is None or used is LOST:
-        return [each for each in _all(cluster) if each["kind"] not in READING], KEEPING
-    return [*_all(cluster, used)], RULES
 
 
 def _refused(cluster: Cluster, words: str) -> Asked:

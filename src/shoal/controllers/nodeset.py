@@ -7,6 +7,7 @@ from typing import Any
 
 from ..decide import farewell, ghosts, heal, place, workers
 from ..decide.claims import conflicts, with_claims
+from ..decide.conditions import Failed, Need
 from ..decide.conditions import Wanted as Needs
 from ..decide.plan import (
     CreateWorker,
@@ -27,7 +28,7 @@ from ..kube.pods import Pod
 from ..model.cluster import Cluster
 from ..model.naming import Naming
 from ..model.nodeset import Mode, NodeSet
-from ..model.part import KeyRef
+from ..model.part import Part
 from ..model.workers import Fleet, Muster, Worker
 from ..render import nodeset as render
 from ..runtime import clock
@@ -37,7 +38,7 @@ from ..runtime.events import about
 from ..runtime.finalizers import hold, release
 from . import happenings, revisions
 from .carry_out import Deeds, Doing, Look, carry_out
-from .passes import Asked, Hands, keys, soonest, without_cluster
+from .passes import Asked, Hands, host_keys, keys, soonest, without_cluster
 from .slurms import Slurm, now
 from .windows import Windows
 
@@ -58,6 +59,7 @@ class Memory:
     failures: Mapping[str, Healing] = field(default_factory=dict)
     looked: dict[str, tuple[bool, datetime]] = field(default_factory=dict)
     conflicts: Mapping[str, str] = field(default_factory=dict)
+    before: happenings.Before | None = None  # what was told last, where no status keeps it
 
     def steps(self, now: datetime) -> Mapping[str, bool]:
         """Return what was seen inside workers not long ago."""
@@ -86,6 +88,11 @@ class NodeSetController:
     naming: Naming
     windows: Windows
     shown: frozenset[str] = frozenset()
+    rules: Rules = OWN  # which of the owner's objects are the workers'
+    before: Callable[[Resource], happenings.Before | None] = lambda _: None  # as `pinned`
+    held: Callable[[Cluster], Failed | None] = lambda _: None  # why no worker may come yet
+    missing: Callable[[Part, str], Asked] = without_cluster
+    whose: Callable[[Resource], str] = lambda _: ""  # whom a user annotates to give workers up
     _memories: dict[str, Memory] = field(default_factory=dict)
 
     async def reconcile(self, key: Key) -> Done:
@@ -97,7 +104,7 @@ class NodeSetController:
         if obj.deleting:
             return await self._end(obj, cluster, nodeset)
         if cluster is None:
-            asked = without_cluster(nodeset.part, nodeset.cluster)
+            asked = self.missing(nodeset.part, nodeset.cluster)
             return await self.hands.bring_about(self.kind, obj, asked)
         store = self.hands.world.stores[self.kind]
         obj = await hold(self.hands.client, store, obj, self.naming.finalizer)
@@ -108,8 +115,8 @@ class NodeSetController:
         revised = await revisions.keep(self.hands, owner, nodeset, found, _collisions(obj))
         nodeset = replace(nodeset, revision=revised.update)
         doing, plan = await self._decide(await self._gather(obj, cluster, nodeset), workers.plan)
-        needs = _needs(cluster, nodeset)
-        if not all(need.digest for need in needs):
+        needs, held = _needs(cluster, nodeset), self.held(cluster)
+        if held or not all(need.digest for need in needs):
             # It could not start, and would not tell for good what it was started with.
             plan = tuple(action for action in plan if not isinstance(action, CreateWorker))
         plan = with_claims(doing.wanted, doing.fleet, plan, doing.owner)
@@ -125,9 +132,10 @@ class NodeSetController:
         )
         asked = Asked(
             render.objects(cluster, nodeset),
-            OWN,
+            self.rules,
             Needs(needs, desired, waits(plan)),
             nodeset.part,
+            verdicts=(held,) if desired else (),
             status=self.status(told),
             refused=deeds.outcome.refused,
             more=(window.condition,) if window and window.condition else (),
@@ -157,14 +165,15 @@ class NodeSetController:
     async def _draining(self, obj: Resource, doing: Doing, plan: Plan, window: Kept | None) -> None:
         """Say what a NodeSet that is deleted waits for."""
         nodeset, generation = doing.wanted.nodeset, obj.metadata.generation
-        fleet, was = self._fleet(doing, self._workers(obj, nodeset)), _before(obj)
+        fleet, was = self._fleet(doing, self._workers(obj, nodeset)), self._before(obj)
+        revision = was.revision if was else ""
         told = Muster(
-            nodeset, fleet, generation, was.revision, 0, _collisions(obj), doing.wanted.pinned
+            nodeset, fleet, generation, revision, 0, _collisions(obj), doing.wanted.pinned
         )
         asked = Asked(
             (),
             Rules(),
-            verdicts=(farewell.draining(doing.wanted, plan),),
+            verdicts=(farewell.draining(doing.wanted, plan, self.whose(obj)),),
             status=self.status(told),
             more=(window.condition,) if window and window.condition else (),
         )
@@ -175,8 +184,15 @@ class NodeSetController:
         found = conflicts(doing.wanted, doing.fleet, doing.owner)
         new = {claim: whose for claim, whose in found.items() if claim not in memory.conflicts}
         memory.conflicts = found
-        for what in (*happenings.begun(_before(obj), told), *happenings.conflicting(new)):
+        now = happenings.Before(told.desired, told.revision)
+        before = self._before(obj) or now
+        memory.before = now
+        for what in (*happenings.begun(before, told), *happenings.conflicting(new)):
             self.hands.record(doing.about, what)
+
+    def _before(self, obj: Resource) -> happenings.Before | None:
+        memory = self._memories.get(obj.metadata.uid, Memory())
+        return self.before(obj) or memory.before
 
     # -- gather
 
@@ -199,6 +215,7 @@ class NodeSetController:
             memory.steps(clock.now()),
             self.hands.world.claims(nodeset.part),
             abandoned=cluster is None,
+            others=self._others(cluster, nodeset),
         )
         if slurm is not None and ghosts.suspected(fleet):
             fleet = replace(fleet, batches=await slurm.batches())
@@ -231,6 +248,7 @@ class NodeSetController:
             healing=memory.healing,
             failures=memory.failures,
             deleted_at=moment(meta.deletion_timestamp),
+            shape=render.shape(nodeset),
             # Left on a NodeSet that stays, it would cost jobs at its next update.
             forced=obj.deleting and meta.annotations.get(self.naming.annotations.force) == "true",
         )
@@ -248,6 +266,20 @@ class NodeSetController:
             node = _slurm_name(pod, told.get(labels.pod_hostname, ""))
             found.append(Worker(pod, node, number, told.get(labels.revision, ""), mode))
         return found
+
+    def _others(self, cluster: Cluster | None, nodeset: NodeSet) -> frozenset[str]:
+        """Return what Slurm calls the workers of other NodeSets, where names follow nodes."""
+        if cluster is None or nodeset.mode is Mode.REPLICAS:
+            return frozenset()
+        labels, world, own = self.naming.labels, self.hands.world, nodeset.part
+        return frozenset(
+            _slurm_name(pod, pod.metadata.labels.get(labels.pod_hostname, ""))
+            for node in world.nodes()
+            for pod in world.pods_on(node)
+            if pod.metadata.namespace == own.namespace
+            and pod.metadata.labels.get(labels.cluster) == cluster.name
+            and not own.selector.items() <= pod.metadata.labels.items()
+        )
 
     def _fleet(self, doing: Doing, found: Sequence[Worker]) -> Fleet:
         seen = doing.slurm.seen if doing.slurm is not None else None
@@ -267,15 +299,16 @@ def _slurm_name(pod: Pod, told: str) -> str:
 
 
 def _collisions(obj: Any) -> int:  # noqa: ANN401 - of any dialect
-    return int(obj.status.collision_count or 0)
+    return int(getattr(obj.status, "collision_count", 0) or 0)
 
 
-def _before(obj: Any) -> happenings.Before:  # noqa: ANN401 - of any dialect
-    return happenings.Before(int(obj.status.desired or 0), obj.status.node_set_hash)
-
-
-def _needs(cluster: Cluster, nodeset: NodeSet) -> tuple[KeyRef, ...]:
-    return (*keys(cluster.keys), *((nodeset.ssh.sssd,) if nodeset.ssh else ()))
+def _needs(cluster: Cluster, nodeset: NodeSet) -> tuple[Need, ...]:
+    needs: list[Need] = [*keys(cluster.keys), *((nodeset.ssh.sssd,) if nodeset.ssh else ())]
+    if cluster.jail is not None and nodeset.jailed is not None:
+        workers = nodeset.jailed
+        needs.append(host_keys(cluster.jail))
+        needs += [files for files in (workers.sshd, workers.supervisord) if files is not None]
+    return tuple(needs)
 
 
 def _again(plan: Plan) -> list[Done]:

@@ -2,14 +2,16 @@
 
 import asyncio
 import signal
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from ..kube import kinds
+from ..kube.findings import Lookups
 from ..kube.kinds import Kind, Kinds
+from ..kube.objects import Resource
 from ..kubeapi.access import Access
 from ..kubeapi.client import Client
 from ..kubeapi.server import Answer, Handler, Server, Tls
@@ -24,15 +26,45 @@ from ..runtime.process import MANAGER, Process, Service, Setup
 from ..runtime.store import Store
 from ..runtime.trust import targets
 from ..runtime.webhook import Webhook, routes
-from . import slinky, webhooks
+from ..slurmapi.client import Client as Slurmrestd
+from . import nebius, nebius_webhooks, slinky, webhooks
 from .owned import Own, Owned
 from .passes import Hands
 from .slinky_reader import Settings
 from .slurms import Slurms
 from .webhooks import Asking
-from .world import IN_BRIEF, LABELS, OPTIONAL, World, stores
+from .world import IN_BRIEF, LABELS, OPTIONAL, READ, READ_TOO, TOO_IN_BRIEF, World, stores
 
 NAME = "slurm-operator"
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """An API that users ask for clusters in."""
+
+    own: Mapping[Kind, type[Resource]]
+    references: Callable[[Any], Iterable[str]]
+    controllers: Callable[[Hands, Slurms, Settings], Sequence[Controller]]
+    webhooks: Callable[[Lookups], Sequence[Webhook]]
+    read: Mapping[Kind, type[Resource]]  # of the kinds of others
+
+
+DIALECTS: Mapping[str, Dialect] = {
+    "slinky": Dialect(
+        slinky.OWN,
+        slinky.references,
+        slinky.controllers,
+        partial(webhooks.table, bindings=True),
+        READ,
+    ),
+    "nebius": Dialect(
+        nebius.OWN,
+        nebius.references,
+        nebius.controllers,
+        nebius_webhooks.table,
+        {**READ, **READ_TOO},
+    ),
+}
 
 
 @dataclass(frozen=True)
@@ -62,23 +94,36 @@ class Options:
     profile: str = "0"
     webhooks: Webhooks = field(default_factory=Webhooks)
     settings: Settings = field(default_factory=Settings)
+    dialects: tuple[str, ...] = ()  # none: all whose kinds the API server knows, now or later
+
+    @property
+    def spoken(self) -> Sequence[Dialect]:
+        """Return the dialects."""
+        return [DIALECTS[name] for name in self.dialects or DIALECTS]
 
 
 async def run(options: Options) -> bool:
     """Run until SIGTERM; say whether it ended because it was asked to."""
-    made = stores(slinky.OWN, slinky.references)
-    world, slurms, recorder = World(made), Slurms(), Recorder(NAME)
+    made = _stores(options.spoken)
+    world, recorder = World(made), Recorder(NAME)
+    # Each has its own: clusters of two dialects may have one name.
+    slurms = [Slurms() for _ in options.spoken]
 
     def controllers(client: Client, _: Mapping[Kind, Store[Any]]) -> Sequence[Controller]:
-        slurms.through = client.through
-        applier = Applier(client, made, Kinds(*slinky.OWN))
-        hands = Hands(client, world, applier, recorder)
-        return slinky.controllers(hands, slurms, options.settings)
+        own = [kind for dialect in options.spoken for kind in dialect.own]
+        hands = Hands(client, world, Applier(client, made, Kinds(*own)), recorder)
+        found: list[Controller] = []
+        for dialect, several in zip(options.spoken, slurms, strict=True):
+            several.through = client.through
+            found += dialect.controllers(hands, several, options.settings)
+        return found
 
     connect = partial(Owned, own=_own(options))
     process = Process(
         options.access, _setup(options, made), controllers, connect=connect, recorder=recorder
     )
+    for several in slurms:
+        several.connect = partial(Slurmrestd, observe=process.metrics.calls("slurmrestd"))
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, process.stop)
@@ -87,12 +132,31 @@ async def run(options: Options) -> bool:
         try:
             return await process.run()
         finally:
-            await slurms.close()
+            for several in slurms:
+                await several.close()
+
+
+def _stores(dialects: Sequence[Dialect]) -> dict[Kind, Store[Any]]:
+    made: dict[Kind, Store[Any]] = {}
+    for dialect in dialects:
+        for kind, store in stores(dialect.own, dialect.references, dialect.read).items():
+            made.setdefault(kind, store)
+    return made
 
 
 def _setup(options: Options, made: Mapping[Kind, Store[Any]]) -> Setup:
     terms = Terms(options.namespace, NAME, options.identity) if options.lead else None
-    return Setup(tuple(made.values()), options.namespaces, IN_BRIEF, OPTIONAL, terms, labels=LABELS)
+    own = frozenset(kind for dialect in options.spoken for kind in dialect.own)
+    return Setup(
+        tuple(made.values()),
+        options.namespaces,
+        IN_BRIEF | TOO_IN_BRIEF,
+        OPTIONAL,
+        terms,
+        labels=LABELS,
+        # Whoever names a dialect wants to hear that its kinds are not there.
+        awaited=frozenset() if options.dialects else own,
+    )
 
 
 def _own(options: Options) -> frozenset[Own]:
@@ -111,7 +175,7 @@ def _services(options: Options, process: Process, world: World, free: Client) ->
     table: list[Webhook] = []
     if where := probes.listening(options.webhooks.address):
         asking = Asking(world, free, asyncio.get_running_loop())
-        table = webhooks.table(asking, bindings=True)
+        table = [row for dialect in options.spoken for row in dialect.webhooks(asking)]
         served.append(Server(routes(table), where, tls).run)
     if table or options.metrics_secure:
         trusting = targets(options.webhooks.configuration, table)

@@ -1,6 +1,6 @@
 """One pass over one part: what every reconciler does once it knows what it wants."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,6 +13,7 @@ from ..kube.objects import Key, Object, Resource
 from ..kubeapi.client import Client
 from ..kubeapi.errors import ForbiddenError, InvalidError
 from ..model.controller import Keys
+from ..model.jail import Jail
 from ..model.observed import Seen
 from ..model.part import KeyRef, Part
 from ..runtime import clock
@@ -26,6 +27,7 @@ from .world import World
 # How soon to look whether an object of somebody else is still in our way, or whether a kind of
 # somebody else has come: neither wakes anybody.
 REFUSED_AGAIN_S = 60.0
+HOST_KEY = "ssh_host_ed25519_key"  # one of them
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,31 @@ class Asked:
 
 
 @dataclass(frozen=True)
+class Brought:
+    """What came of what was asked."""
+
+    ready: Condition
+    done: Done
+
+
+@dataclass(frozen=True)
+class Told:
+    """What a status is to say."""
+
+    conditions: Sequence[Condition]
+    status: Object | None = None  # beside the conditions; None: as it was
+
+
+# How objects of a kind say whether they are ready; None: not in their status.
+Words = Callable[[Any, Condition, Asked], Told | None]
+
+
+def plainly(_: Resource, ready: Condition, asked: Asked) -> Told:
+    """Say it in one condition."""
+    return Told((ready, *asked.more), asked.status)
+
+
+@dataclass(frozen=True)
 class Hands:
     """What reconcilers work with."""
 
@@ -51,13 +78,20 @@ class Hands:
     world: World
     applier: Applier
     recorder: Recorder | None = None  # none: nobody reads events
+    words: Mapping[Kind, Words] = field(default_factory=dict)  # `plainly` for all others
+
+    async def bring(self, kind: Kind, obj: Resource, asked: Asked) -> Brought:
+        """Apply and look; what is seen is told by others."""
+        outcome = await self.applier.apply(kind.identity(obj), asked.objects, asked.rules)
+        seen = self.seen(obj, asked, outcome)
+        again_s = REFUSED_AGAIN_S if seen.refused or outcome.unserved else None
+        return Brought(ready(asked.wanted, seen, asked.verdicts), Done(again_s))
 
     async def bring_about(self, kind: Kind, obj: Resource, asked: Asked) -> Done:
         """Apply, look, report."""
-        outcome = await self.applier.apply(kind.identity(obj), asked.objects, asked.rules)
-        seen = self.seen(obj, asked, outcome)
-        await self.report(kind, obj, asked, seen)
-        return Done(REFUSED_AGAIN_S if seen.refused or outcome.unserved else None)
+        brought = await self.bring(kind, obj, asked)
+        await self.say(kind, obj, asked, brought.ready)
+        return brought.done
 
     def record(self, of: About | None, what: Happening, count: int = 1) -> None:
         """Have an event made of `what`; never waits, never fails."""
@@ -85,7 +119,8 @@ class Hands:
 
     async def _tell(self, kind: Kind, key: Key, failed: Failed) -> None:
         obj = self.world.get(kind, key)
-        if obj is None or obj.deleting:
+        # One that is deleted and held by us waits for that to be mended.
+        if obj is None or (obj.deleting and not obj.metadata.finalizers):
             return
         asked = Asked((), Rules(), verdicts=(failed,))
         await self.report(kind, obj, asked, self.seen(obj, asked, Outcome()))
@@ -100,19 +135,34 @@ class Hands:
 
     async def report(self, kind: Kind, obj: Any, asked: Asked, seen: Seen) -> None:  # noqa: ANN401 - any kind with a status
         """Write the status, when it says something new."""
-        condition = ready(asked.wanted, seen, asked.verdicts)
+        await self.say(kind, obj, asked, ready(asked.wanted, seen, asked.verdicts))
+
+    async def say(self, kind: Kind, obj: Any, asked: Asked, condition: Condition) -> None:  # noqa: ANN401 - any kind with a status
+        """Write whether an object is ready into its status, in the words of its kind."""
+        told = self.words.get(kind, plainly)(obj, condition, asked)
+        if told is not None:
+            await self.tell(kind, obj, told)
+
+    async def tell(self, kind: Kind, obj: Any, told: Told) -> None:  # noqa: ANN401 - any kind with a status
+        """Write a status, when it says something new."""
         before: Object = msgspec.to_builtins(obj.status)
-        conditions = settled([condition, *asked.more], before, clock.now())
-        after = {**(before if asked.status is None else asked.status), "conditions": conditions}
+        conditions = settled(told.conditions, before, clock.now())
+        after = {**(before if told.status is None else told.status), "conditions": conditions}
         store = self.world.stores[kind]
         # As it would be read: a field that has its default is not in what was read.
-        told = msgspec.to_builtins(msgspec.convert(after, type(obj.status)))
-        await report(self.client, store, obj, obj.status, told)
+        new = msgspec.to_builtins(msgspec.convert(after, type(obj.status)))
+        await report(self.client, store, obj, obj.status, new)
 
 
 def keys(held: Keys) -> tuple[KeyRef, ...]:
     """Return the keys that a part cannot do without."""
-    return tuple(key for key in (held.slurm, held.jwt, held.jwks) if key is not None)
+    every = (held.slurm, held.munge, held.jwt, held.jwks)
+    return tuple(key for key in every if key is not None)
+
+
+def host_keys(jail: Jail) -> KeyRef:
+    """Return the keys by which people know the pods that they log in to."""
+    return KeyRef(jail.ssh.host_keys, HOST_KEY, jail.ssh.host_keys_digest)
 
 
 def soonest(*dones: Done) -> Done:

@@ -9,17 +9,18 @@ to see nodes.
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from ..dialects.slinky.findings import Known
-from ..dialects.slinky.types import CONTROLLER, KINDS, NODE_SET, REST_API
+from ..dialects.nebius import types as nebius
+from ..dialects.slinky import types as slinky
 from ..kube import kinds
+from ..kube.findings import Known
 from ..kube.kinds import Kind
 from ..kube.objects import Object
 from ..runtime.probes import ACCESS_REVIEWS, TOKEN_REVIEWS
 from ..runtime.trust import targets
+from . import nebius_waker, nebius_webhooks, slinky_waker
+from . import webhooks as slinky_webhooks
 from .operator import NAME
-from .slinky_waker import MADE
-from .webhooks import table
-from .world import READ
+from .world import READ, READ_TOO
 
 SECRET = "slurm-operator-webhook-ca"  # which `--webhook-secret` names; the chart puts its own in
 METRICS = "/metrics"
@@ -27,9 +28,11 @@ METRICS = "/metrics"
 SEE = ("get", "list", "watch")
 # Server-side apply is a patch, and makes what is not there only for whoever may create it.
 MAKE = ("create", "patch", "delete")
+KINDS = (*slinky.KINDS, *nebius.KINDS)
 # Kinds whose objects wait for us when they are deleted: a finalizer is a patch of the object.
-HELD = (CONTROLLER, NODE_SET, REST_API)
-# What is written beside what `slinky_waker.MADE` says: kind, subresource, verbs.
+HELD = (slinky.CONTROLLER, slinky.NODE_SET, slinky.REST_API, *nebius.KINDS)
+MADE = {**slinky_waker.MADE, **nebius_waker.MADE}
+# What is written beside what `MADE` says: kind, subresource, verbs.
 ALSO: Sequence[tuple[Kind, str, tuple[str, ...]]] = (
     *((kind, "status", ("patch",)) for kind in KINDS),
     # Some clusters (OpenShift's do) let only those block an owner's deletion who may also change
@@ -92,7 +95,8 @@ def home() -> list[Rule]:
 def webhooks() -> list[Rule]:
     """Return what it takes to have the API server trust our webhooks, of these objects alone."""
     named: dict[Kind, list[str]] = {}
-    for target in targets(NAME, table(Known(), bindings=True)):
+    asked = [*slinky_webhooks.table(Known(), bindings=True), *nebius_webhooks.table(Known())]
+    for target in targets(NAME, asked):
         named.setdefault(target.kind, []).append(target.name)
     return [
         Rule(kind.group, (kind.plural,), (*SEE, "patch"), tuple(names))
@@ -149,7 +153,7 @@ def pairs(*parts: str) -> frozenset[tuple[str, str]]:
 def _on_objects(*, namespaced: bool) -> Iterator[tuple[str, str, tuple[str, ...]]]:
     """Yield what is done to objects: group, resource, verbs."""
     made = {kind for several in MADE.values() for kind in several}
-    for kind in dict.fromkeys((*KINDS, *READ, *made)):
+    for kind in dict.fromkeys((*KINDS, *READ, *READ_TOO, *made)):
         if kind.namespaced is namespaced:
             held = ("patch",) if kind in HELD else ()
             yield kind.group, kind.plural, (*SEE, *(MAKE if kind in made else held))

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 
-from ..dialects.slinky import read, report
+from ..dialects.slinky import read, report, types
 from ..dialects.slinky.naming import NAMING
 from ..dialects.slinky.types import (
     ACCOUNTING,
@@ -26,6 +26,7 @@ from ..slurmapi.errors import SlurmError
 from ..slurmapi.tokens import Run
 from .accounting import AccountingController
 from .controller import ControllerController
+from .happenings import Before
 from .holding import Holding
 from .inside import look_inside
 from .login import LoginController
@@ -114,11 +115,16 @@ class Table:
             NAMING,
             Windows(self.hands, NODE_SET, NAMING, self.tools),
             self.settings.shown,
+            before=_before,  # type: ignore[arg-type]
         ).reconcile
 
     def _holding(self, kind: Kind, then: Reconcile) -> Reconcile:
         leaving = self.waker.leaving
         return Holding(self.hands, kind, NAMING.finalizer, leaving, then).reconcile  # type: ignore[arg-type]
+
+
+def _before(obj: types.NodeSet) -> Before:
+    return Before(int(obj.status.desired or 0), obj.status.node_set_hash)
 
 
 def controllers(hands: Hands, slurms: Slurms, settings: Settings) -> Sequence[Controller]:

@@ -21,6 +21,9 @@ class Settings:
     domain: str = "cluster.local"
     workers: Mapping[Kind, int] = field(default_factory=dict)  # passes side by side; 1 otherwise
     shown: frozenset[str] = frozenset()  # types of node conditions that explain a cordon
+    unused: frozenset[Kind] = frozenset()  # kinds of others that are left alone though they exist
+    # Which controllers run, of dialects that have names for them; None: all.
+    controllers: frozenset[str] | None = None
 
 
 @dataclass(frozen=True)

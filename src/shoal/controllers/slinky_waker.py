@@ -65,7 +65,7 @@ class Waker:
             rows.append(Watch(NODE_SET, _controller_of))
             rows.append(Watch(ACCOUNTING, self._users(ACCOUNTING, CONTROLLER)))
         if kind == NODE_SET:
-            rows.append(Watch(kinds.NODE, self._on_node, _node_changed))
+            rows.append(Watch(kinds.NODE, self._on_node, node_changed))
         if kind in OF_A_CLUSTER:
             rows.append(Watch(CONTROLLER, self._users(CONTROLLER, kind)))
             rows.append(Watch(kinds.SECRET, self._through_cluster(kinds.SECRET, kind)))
@@ -131,7 +131,7 @@ class Waker:
         return keys
 
 
-def _node_changed(before: Node | None, after: Node | None) -> bool:
+def node_changed(before: Node | None, after: Node | None) -> bool:
     """Let pass what counts of a node; its heartbeat does not."""
     if before is None or after is None:
         return True

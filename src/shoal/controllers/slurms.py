@@ -24,8 +24,7 @@ from ..slurmapi.sources import ChosenJobs, Holder
 from ..slurmapi.tokens import Claims, Run, Signed
 from ..slurmapi.versions import Capability
 
-# SlurmUser may do everything in Slurm, and exists without accounting.
-CLAIMS = Claims("slurm", "slurm-operator", timedelta(minutes=15))
+ISSUER, LIFETIME = "slurm-operator", timedelta(minutes=15)
 # A job without a time limit ends after all that have one.
 NEVER = datetime.max.replace(tzinfo=UTC)
 Connect = Callable[[Access, Through], Client]
@@ -129,7 +128,9 @@ class Slurms:
             known.tokens.rekey(signer)
             return known
         await self.forget(where)
-        tokens = Signed(signer, CLAIMS, clock.now)
+        # SlurmUser may do everything in Slurm, and exists without accounting.
+        claims = Claims(cluster.slurm_user, ISSUER, LIFETIME)
+        tokens = Signed(signer, claims, clock.now)
         client = await self.connect(Access(url, tokens), self.through).__aenter__()
         run = self.tools(cluster)
         jobs = ChosenJobs(client, run)

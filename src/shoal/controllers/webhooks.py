@@ -7,12 +7,13 @@ from typing import Any
 
 import msgspec
 
+from ..dialects.nebius import types as nebius
 from ..dialects.slinky import admission
 from ..dialects.slinky.convert import convert
 from ..dialects.slinky.crds import CONVERT
-from ..dialects.slinky.findings import Answer, Lookups, Unknown
 from ..dialects.slinky.types import GROUP, KINDS
 from ..kube import kinds
+from ..kube.findings import Answer, Lookups, Unknown, Verdict
 from ..kube.kinds import Kind
 from ..kube.objects import Object
 from ..kubeapi.client import Client, Ref
@@ -23,6 +24,7 @@ from .world import World
 
 # Of one question; there are few, and all of them must fit into what the API server waits.
 PATIENCE_S = 2.0
+GROUPS = (GROUP, nebius.GROUP)  # whose objects are in the stores
 
 
 @dataclass(frozen=True)
@@ -38,7 +40,7 @@ class Asking:
 
     def find(self, kind: Kind, namespace: str, name: str) -> Answer:
         """Return an object; None only if it certainly is not there."""
-        if kind in (kinds.POD, kinds.CONFIG_MAP, *KINDS):
+        if kind in (kinds.POD, kinds.CONFIG_MAP) or kind.group in GROUPS:
             held = self.world.get(kind, (namespace, name))
             if held is not None:
                 return _plain(held)
@@ -90,13 +92,17 @@ def table(
 
 def _validate(kind: Kind, ask: Lookups) -> Validate:
     def validate(review: Review) -> Allowed | Denied:
-        verdict = admission.review(kind, review.operation, review.object, review.old, ask)
-        if not verdict.errors:
-            return Allowed(verdict.warnings)
-        causes = tuple(Cause(error.field, error.message) for error in verdict.errors)
-        return Denied(verdict.message, causes)
+        return answer(admission.review(kind, review.operation, review.object, review.old, ask))
 
     return validate
+
+
+def answer(verdict: Verdict) -> Allowed | Denied:
+    """Return what a dialect says of a write, as the API server is answered."""
+    if not verdict.errors:
+        return Allowed(verdict.warnings)
+    causes = tuple(Cause(error.field, error.message) for error in verdict.errors)
+    return Denied(verdict.message, causes)
 
 
 def _mutate(ask: Lookups) -> Mutate:

@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from ..decide import farewell
 from ..decide.windows import (
     CREATED,
     Absence,
@@ -184,6 +185,8 @@ class Windows:
         )
         seen = Absence.LOST if doing.cluster is None else Absence.SILENT
         found = seen if slurm is None else await look(slurm.client, name)
+        if found is Absence.SILENT and farewell.in_vain(doing.wanted, fleet):
+            found = Absence.LOST
         return keep(asked, found, _shown(obj), fleet.now)
 
     async def _carry_out(self, kept: Kept, doing: Doing) -> None:

@@ -6,8 +6,10 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from ..dialects.nebius import naming as nebius
 from ..kube import kinds
 from ..kube.data import ConfigMap, Secret
+from ..kube.jobs import Job
 from ..kube.kinds import Kind
 from ..kube.nodes import Node
 from ..kube.objects import Key, Object, Resource
@@ -34,26 +36,42 @@ READ: Mapping[Kind, type[Resource]] = {
     kinds.CONTROLLER_REVISION: ControllerRevision,
     kinds.SERVICE_MONITOR: Resource,
 }
+# What is read beside that where pods of a cluster share a root.
+READ_TOO: Mapping[Kind, type[Resource]] = {
+    kinds.JOB: Job,
+    kinds.DAEMON_SET: Resource,
+    kinds.POD_MONITOR: Resource,
+    kinds.MARIADB: Resource,
+    kinds.GRANT: Resource,
+    kinds.APP_ARMOR_PROFILE: Resource,
+}
 IN_BRIEF = frozenset(kind for kind, type_ in READ.items() if type_ is Resource)
+TOO_IN_BRIEF = frozenset(kind for kind, type_ in READ_TOO.items() if type_ is Resource)
 # Of somebody else, who may not be there.
-OPTIONAL = frozenset({kinds.SERVICE_MONITOR})
-# Other workloads have revisions too, each with a whole pod in it.
-LABELS = {kinds.CONTROLLER_REVISION: "app.kubernetes.io/name=slurmd"}
+OPTIONAL = frozenset(kinds.SOMEBODY_ELSES)
+# Other workloads have revisions too, each with a whole pod in it; and other people have Jobs.
+LABELS = {
+    kinds.CONTROLLER_REVISION: f"{nebius.NAME} in (slurmd,{nebius.APP})",
+    kinds.JOB: f"{nebius.NAME}={nebius.APP}",
+}
 REFERENCES = "references"
 PART = "part"
 HOST = "host"
-# Both dialects tell the pods of their parts apart by these.
-PART_LABELS = ("app.kubernetes.io/name", "app.kubernetes.io/instance")
+# By so many of these dialects tell the pods of their parts apart, and the NodeSets of a part.
+PART_LABELS = (nebius.NAME, nebius.INSTANCE, nebius.COMPONENT, nebius.NODESET)
+FEWEST = 2
 
 
 def stores(
-    own: Mapping[Kind, type[Resource]], references: Callable[[Any], Iterable[str]]
+    own: Mapping[Kind, type[Resource]],
+    references: Callable[[Any], Iterable[str]],
+    read: Mapping[Kind, type[Resource]] = READ,
 ) -> dict[Kind, Store[Any]]:
-    """Return a store for each kind: of a dialect's `own`, and of Kubernetes'.
+    """Return a store for each kind: of a dialect's `own`, and of those of others in `read`.
 
     `references` names what an object of the dialect refers to.
     """
-    made = {kind: Store(kind, type_) for kind, type_ in READ.items() if kind != kinds.POD}
+    made = {kind: Store(kind, type_) for kind, type_ in read.items() if kind != kinds.POD}
     claim = kinds.PERSISTENT_VOLUME_CLAIM
     made[claim] = Store(claim, READ[claim], {PART: _parts})
     made[kinds.POD] = Store(kinds.POD, Pod, {PART: _parts, HOST: _hosts})
@@ -61,15 +79,24 @@ def stores(
 
 
 def _parts(pod: Resource) -> Iterable[str]:
-    return (_part(pod.metadata.namespace, pod.metadata.labels),)
+    labels = pod.metadata.labels
+    told = [labels.get(label, "") for label in PART_LABELS]
+    # Under all parts that it may be of: one of two labels, or one of three.
+    known = [number for number, word in enumerate(told, 1) if word or number == FEWEST]
+    return [
+        "/".join((pod.metadata.namespace, *told[:number])) for number in known if number >= FEWEST
+    ]
 
 
 def _hosts(pod: Any) -> Iterable[str]:  # noqa: ANN401 - the store's, which holds Pods
     return (pod.spec.node_name,) if pod.spec.node_name else ()
 
 
-def _part(namespace: str, labels: Mapping[str, str]) -> str:
-    return "/".join((namespace, *(labels.get(label, "") for label in PART_LABELS)))
+def _part(namespace: str, selector: Mapping[str, str]) -> str:
+    told = [selector.get(label, "") for label in PART_LABELS]
+    while len(told) > FEWEST and not told[-1]:
+        told.pop()
+    return "/".join((namespace, *told))
 
 
 @dataclass(frozen=True)

@@ -1,17 +1,22 @@
 """Which workers are drained in Slurm, and which serve again. Pure.
 
 A drain with somebody else's reason stays as it is, and so does a node that an admin set down. What
-we drained, or what went down through us, serves again once nothing speaks against it.
+we drained, or what went down through us, serves again once nothing speaks against it. A reason on a
+node that serves is a note: it may be drained once the note is safe.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from ..model.workers import Fleet, SlurmNode, Worker
 from ..slurm.reasons import Prefixes
+from .notes import Wish, kept_of, noted, serves
 from .plan import Action, DrainWorker, ResumeWorker
 from .standing import began
 
-Wish = Callable[[Worker], str | None]  # why a worker is to be drained; None: it serves
+SILENT = "Not responding"  # slurmctld's words
+SERVES = "its pod serves again"
+NOTHING = "nothing speaks against it any more"
+NOTED = "what an admin had noted of it is put back"
 
 
 def drains(fleet: Fleet, wish: Wish, prefixes: Prefixes) -> Iterator[Action]:
@@ -27,10 +32,18 @@ def drains(fleet: Fleet, wish: Wish, prefixes: Prefixes) -> Iterator[Action]:
             yield DrainWorker(why, worker.name, node.name)
 
 
+def given_up(node: SlurmNode) -> bool:
+    """Say whether slurmctld alone took a node down, as its slurmd is silent."""
+    # It adds that to what was said before: `bad disk : Not responding` is still somebody's.
+    return node.state.down and node.reason.startswith(SILENT)
+
+
 def _to_drain(node: SlurmNode, signed: str, prefixes: Prefixes) -> bool:
     # What slurmctld itself says of a silent slurmd is nobody's reason, and may end any moment.
-    silent = node.state.down_as_unresponsive(node.reason)
-    if not prefixes.may_drain(node.reason) and not silent:
+    silent = given_up(node)
+    note = noted(node, prefixes)
+    safe = bool(note) and note == kept_of(node)
+    if not (prefixes.may_drain(node.reason) or silent or safe):
         return False
     if not node.state.asked_to_drain:
         return True
@@ -39,14 +52,16 @@ def _to_drain(node: SlurmNode, signed: str, prefixes: Prefixes) -> bool:
 
 
 def _resume(worker: Worker, node: SlurmNode, prefixes: Prefixes) -> Iterator[Action]:
-    state = node.state
+    state, note = node.state, kept_of(node)
     if state.down:
         if _came_back(worker, node, prefixes):
-            yield ResumeWorker("its pod serves again", worker.name, node.name, down=True)
+            yield ResumeWorker(SERVES, worker.name, node.name, down=True, note=note)
     elif not worker.pod.ready:
         return  # it is drained for an earlier pod: jobs would come before its slurmd does
     elif state.asked_to_drain and prefixes.may_undrain(node.reason):
-        yield ResumeWorker("nothing speaks against it any more", worker.name, node.name)
+        yield ResumeWorker(NOTHING, worker.name, node.name, note=note)
+    elif note and not node.reason and serves(node):
+        yield ResumeWorker(NOTED, worker.name, node.name, note=note)
 
 
 def _came_back(worker: Worker, node: SlurmNode, prefixes: Prefixes) -> bool:
@@ -56,7 +71,7 @@ def _came_back(worker: Worker, node: SlurmNode, prefixes: Prefixes) -> bool:
     """
     ours = prefixes.may_undrain(node.reason)
     # Somebody drained it as well, without a word.
-    silent = node.state.down_as_unresponsive(node.reason) and not node.state.asked_to_drain
+    silent = given_up(node) and not node.state.asked_to_drain
     if not (ours or silent) or node.state.not_responding or not worker.pod.ready:
         return False
     since = worker.pod.ready_since

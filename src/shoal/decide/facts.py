@@ -26,6 +26,8 @@ class Told(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=Tr
     node: str = ""  # Kubernetes'
     node_set_name: str = ""
     node_set_uid: str = msgspec.field(default="", name="nodeSetUID")
+    note: str = ""  # an admin's, while we drain the node
+    shape: str = ""  # what the slurmd that made the record told of the node
 
 
 _TOLD = msgspec.json.Decoder(Told)
@@ -105,20 +107,31 @@ def _place(wanted: Wanted, node: SlurmNode, host: Node) -> TellSlurm | None:
 
 
 def _comment(wanted: Wanted, worker: Worker, node: SlurmNode) -> TellSlurm | None:
-    if not wanted.uid or node.comment == (comment := _written(wanted, worker)):
+    if not wanted.uid or node.comment == comment_of(wanted, worker, shape=wanted.shape):
         return None
-    # An admin's note is worth more than ours.
-    admins = node.comment.strip() and told_of(node.comment) is None
-    if admins or not worker.pod.ready:
+    told = told_of(node.comment)
+    # An admin's comment is worth more than ours.
+    if (told is None and node.comment.strip()) or not worker.pod.ready:
         return None
-    return TellSlurm(_WHOSE, node.name, comment=comment)
+    note = told.note if told is not None else ""
+    comment = comment_of(wanted, worker, note, shape_of(wanted, node))
+    return None if comment == node.comment else TellSlurm(_WHOSE, node.name, comment=comment)
 
 
-def _written(wanted: Wanted, worker: Worker) -> str:
-    """Return the comment; what Kubernetes takes as a name needs no escape in JSON."""
+def shape_of(wanted: Wanted, node: SlurmNode) -> str:
+    """Return the shape that a record of ours was made with; a new one is as workers are now."""
+    told = told_of(node.comment) if wanted.uid in node.comment else None
+    return (told.shape if told is not None else "") or wanted.shape
+
+
+def comment_of(wanted: Wanted, worker: Worker, note: str = "", shape: str = "") -> str:
+    """Return the comment that says whose a worker is, with what an admin noted of it."""
+    # What Kubernetes takes as a name needs no escape in JSON.
     pod, nodeset = worker.pod, wanted.nodeset.part.name
     meta = pod.metadata
+    more = f',"note":{msgspec.json.encode(note).decode()}' if note else ""
+    more += f',"shape":"{shape}"' if shape else ""
     return (
         f'{{"namespace":"{meta.namespace}","podName":"{meta.name}","node":"{pod.spec.node_name}",'
-        f'"nodeSetName":"{nodeset}","nodeSetUID":"{wanted.uid}"}}'
+        f'"nodeSetName":"{nodeset}","nodeSetUID":"{wanted.uid}"{more}}}'
     )

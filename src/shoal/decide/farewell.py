@@ -13,7 +13,7 @@ from .wanted import Wanted
 PATIENCE = timedelta(minutes=2)
 AGAIN_S = 2.0
 ENDING = "its workers end"
-CURE = 'to delete it at once, and lose the jobs that run: kubectl annotate nodeset {} {}="true"'
+CURE = 'to delete it at once, and lose the jobs that run: kubectl annotate {} {}="true"'
 
 
 def plan(wanted: Wanted, fleet: Fleet) -> Plan:
@@ -26,19 +26,32 @@ def plan(wanted: Wanted, fleet: Fleet) -> Plan:
     if fleet.abandoned or wanted.forced or not wanted.alone:
         return ()
     if fleet.slurm is None:
-        waited = wanted.deleted_at is not None and fleet.now - wanted.deleted_at >= PATIENCE
         why = "Slurm does not answer, and knows of its workers"
-        return () if waited else (Wait(why, AGAIN_S),)
+        return () if in_vain(wanted, fleet) else (Wait(why, AGAIN_S),)
     return tuple(_records(wanted, fleet))
 
 
-def draining(wanted: Wanted, plan: Plan) -> Failed:
-    """Fail as `Draining`: the NodeSet is deleted, and waits for the jobs on its workers."""
+def in_vain(wanted: Wanted, fleet: Fleet) -> bool:
+    """Say whether a NodeSet that goes has no worker left, and no longer waits for a silent Slurm.
+
+    One that goes with its whole cluster, or by force, does not begin to.
+    """
+    if wanted.deleted_at is None or fleet.workers:
+        return False
+    waited = fleet.now - wanted.deleted_at >= PATIENCE
+    return waited or wanted.forced or not wanted.alone
+
+
+def draining(wanted: Wanted, plan: Plan, whose: str = "") -> Failed:
+    """Fail as `Draining`: the NodeSet is deleted, and waits for the jobs on its workers.
+
+    `whose` is what kubectl calls the object that is deleted, where it is no NodeSet.
+    """
     words = "; ".join(waits(plan)) or ENDING
     if wanted.forced:
         return Failed("Draining", words)
-    name, key = wanted.nodeset.part.name, wanted.naming.annotations.force
-    return Failed("Draining", f"{words}; {CURE.format(name, key)}")
+    who, key = whose or f"nodeset {wanted.nodeset.part.name}", wanted.naming.annotations.force
+    return Failed("Draining", f"{words}; {CURE.format(who, key)}")
 
 
 def _records(wanted: Wanted, fleet: Fleet) -> list[Action]:

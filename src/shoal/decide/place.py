@@ -16,9 +16,8 @@ from functools import cached_property
 from ..kube.nodes import Node
 from ..kube.scheduling import Demands, demands
 from ..model.nodeset import Mode
-from ..model.workers import Fleet, SlurmNode, Worker
-from .facts import Told, told_of
-from .plan import Action, CreateWorker, DeleteWorker, ForgetNode, Wait
+from ..model.workers import Fleet, Worker
+from .plan import Action, CreateWorker, DeleteWorker, Wait
 from .scale import OTHER_MODE, Change, over
 from .standing import never_ran
 from .wanted import Healing, Wanted
@@ -30,8 +29,8 @@ SURPLUS = "Pod is pending termination: its node has another worker"
 
 FIRST = timedelta(seconds=1)
 LONGEST = timedelta(minutes=15)
-AGAIN_S = 60.0
-FEW = 3  # records of Slurm's that may go at a time, even if they are all
+AGAIN_S, SOON_S = 60.0, 5.0
+LEAVING = "Node ({}) gets its worker when that of another NodeSet has left it"
 
 
 @dataclass(frozen=True)
@@ -93,7 +92,7 @@ def on_nodes(wanted: Wanted, fleet: Fleet) -> Change:
         # No list of nodes is no answer.
         return Change((), {})
     ground = _Ground(wanted, fleet)
-    taken = {worker.node for worker in fleet.workers}
+    taken = {worker.node for worker in fleet.workers} | fleet.others
     create = []
     for node in ground.empty():
         name = ground.hostnames[node.metadata.name]
@@ -197,7 +196,9 @@ def clashes(wanted: Wanted, fleet: Fleet) -> list[Action]:
     found: list[Action] = []
     for node in ground.empty():
         name = ground.hostnames[node.metadata.name]
-        if name in taken:
+        if name in fleet.others:
+            found.append(Wait(LEAVING.format(node.metadata.name), SOON_S))
+        elif name in taken:
             words = f"Node ({node.metadata.name}) gets no worker: another one is called {name}"
             found.append(Wait(f"{words}; give the Node another name by annotation {key}", AGAIN_S))
         taken.add(name)
@@ -279,58 +280,3 @@ def pins(wanted: Wanted, fleet: Fleet) -> Mapping[int, str]:
     known = {n: node for n, node in wanted.pinned.items() if held.get(node, n) == n and fits(node)}
     new = {n: node for n, node in running.items() if n not in known and fits(node)}
     return dict(sorted({**known, **new}.items()))
-
-
-# -- records of nodes that are gone
-
-
-def defunct(wanted: Wanted, fleet: Fleet) -> list[Action]:
-    """Have Slurm forget workers whose Kubernetes node is gone, or has another hostname now."""
-    nodeset = wanted.nodeset
-    asked = nodeset.prune and nodeset.mode is Mode.EVERY_NODE and bool(wanted.uid)
-    if not asked or not fleet.nodes or not fleet.slurm:
-        return []
-    found: list[Action] = []
-    pods = {worker.name for worker in fleet.workers} | {worker.node for worker in fleet.workers}
-    for node in fleet.slurm.values():
-        if node.name not in pods and _dead(wanted, fleet, node):
-            owner = _owner(wanted, node)
-            if owner is not None and owner.pod_name not in pods:
-                found += _forget(wanted, fleet, node, owner)
-    if len(found) <= FEW:
-        return found
-    records = sum(wanted.uid in node.comment for node in fleet.slurm.values())
-    if 2 * len(found) <= records:
-        return found
-    # Most nodes of Kubernetes gone at once is more likely a list that is not whole.
-    words = f"{len(found)} of {records} records of Slurm nodes are defunct, too many to be pruned"
-    return [Wait(f"{words}; if they are gone for good, scontrol delete NodeName=... them", AGAIN_S)]
-
-
-def _dead(wanted: Wanted, fleet: Fleet, node: SlurmNode) -> bool:
-    state = node.state
-    if not (state.down and state.not_responding) or state.busy:
-        return False
-    if state.reserved or state.in_maintenance or node.name in (fleet.ends or ()):
-        return False
-    # What an admin said of it would be lost with it.
-    return wanted.prefixes.may_drain(node.reason) or state.down_as_unresponsive(node.reason)
-
-
-def _owner(wanted: Wanted, node: SlurmNode) -> Told | None:
-    part = wanted.nodeset.part
-    # Cheap, and nearly all there is to ask.
-    owner = told_of(node.comment) if wanted.uid in node.comment else None
-    if owner is None or not owner.node:
-        return None
-    told = (owner.namespace, owner.node_set_name, owner.node_set_uid)
-    return owner if told == (part.namespace, part.name, wanted.uid) else None
-
-
-def _forget(wanted: Wanted, fleet: Fleet, node: SlurmNode, owner: Told) -> list[Action]:
-    at = fleet.nodes.get(owner.node)
-    if at is None:
-        return [ForgetNode("its Kubernetes node is gone", node.name)]
-    if hostname(at, wanted.naming.annotations.hostname_override) != node.name:
-        return [ForgetNode("its Kubernetes node has another hostname now", node.name)]
-    return []

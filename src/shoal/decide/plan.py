@@ -38,6 +38,7 @@ class ResumeWorker(Action):
     pod: str
     node: str  # in Slurm
     down: bool = False  # it is more than drained
+    note: str = ""  # an admin's, that its reason is to be again
 
 
 @dataclass(frozen=True)

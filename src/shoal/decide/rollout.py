@@ -3,15 +3,19 @@
 Workers that are out of service cost nothing and go first; of the others no more go at a time than
 the budget leaves, and a new one that does not come up is out of service too: so an image that
 cannot be pulled stops the rollout at the budget. An old one whose pod is not ready while Slurm has
-it at work is in service: a kubelet that is silent for a minute takes no capacity away.
+it at work is in service: a kubelet that is silent for a minute takes no capacity away. One whose
+slurmd is silent takes no jobs, so that a new one does not count, and an old one goes first.
 """
 
 import math
 from collections.abc import Callable, Collection, Mapping
 
+from ..kube.objects import moment
 from ..model.nodeset import Strategy
-from ..model.workers import Fleet, Worker
+from ..model.workers import Fleet, SlurmNode, Worker
+from ..slurm.reasons import Owner
 from .cordons import cordon
+from .drains import SILENT, given_up
 from .order import first_to_go
 from .standing import began
 from .wanted import Wanted
@@ -31,15 +35,14 @@ def outdated(wanted: Wanted, fleet: Fleet, total: int, kept: Collection[Worker])
 def _rolling(
     wanted: Wanted, fleet: Fleet, total: int, kept: Collection[Worker], old: list[Worker]
 ) -> list[Worker]:
-    serving = {worker.uid for worker in kept if serves(worker, fleet, wanted)}
-    serving |= {worker.uid for worker in old if _at_work(worker, fleet)}
-    new = (worker for worker in kept if worker.revision == wanted.revision)
-    serving -= {worker.uid for worker in new if _held(worker, fleet, wanted)}
-    missing = max(total - len(serving), 0)
+    there = sum(_counts(worker, fleet, wanted) for worker in kept)
+    missing = max(total - there, 0)
     room = max(budget(wanted.nodeset.update.max_unavailable, total) - missing, 0)
     idle = [worker for worker in old if _idle(worker, fleet)]
     rest = [worker for worker in old if not _idle(worker, fleet)]
-    return idle + first_to_go(rest, fleet, wanted.naming.annotations)[:room]
+    rest = first_to_go(rest, fleet, wanted.naming.annotations)
+    # Nobody else goes while one that is silent could: it is out of service already.
+    return idle + sorted(rest, key=lambda worker: not _silent(worker, fleet))[:room]
 
 
 def _on_delete(*_: object) -> list[Worker]:
@@ -80,32 +83,57 @@ def _idle(worker: Worker, fleet: Fleet) -> bool:
     return not state.busy and (state.down or (state.not_responding and not worker.pod.ready))
 
 
-def _at_work(worker: Worker, fleet: Fleet) -> bool:
+# -- who is missing
+
+
+def _counts(worker: Worker, fleet: Fleet, wanted: Wanted) -> bool:
+    """Say whether a worker counts as available."""
+    ready = worker.pod.available(fleet.now, wanted.nodeset.min_ready)
+    if fleet.slurm is None:
+        return ready
+    node = fleet.slurm_node(worker)
+    if node is None:
+        return False
+    if worker.revision == wanted.revision:
+        return ready and _is_up(worker, node, fleet, wanted)
+    return (ready and not node.state.down) or _at_work(worker, node)
+
+
+def _at_work(worker: Worker, node: SlurmNode) -> bool:
     """Say whether Slurm has a worker in service, whatever the kubelet says."""
-    node = fleet.slurm_node(worker)
-    if node is None or not began(worker.pod):
+    state = node.state
+    return began(worker.pod) and (state.busy or not (state.down or state.not_responding))
+
+
+def _is_up(worker: Worker, node: SlurmNode, fleet: Fleet, wanted: Wanted) -> bool:
+    state, owner = node.state, wanted.prefixes.owner_of(node.reason)
+    out = state.down or state.asked_to_drain
+    if out and owner is Owner.FOREIGN and not given_up(node):
+        return _was_out(worker, node)
+    if state.down or _silent(worker, fleet):
         return False
-    return node.state.busy or not (node.state.down or node.state.not_responding)
+    # Drained by us, and for nothing that is so now: for the one before it. It serves in a moment.
+    held = out and owner is Owner.OURS
+    return not held or cordon(worker, fleet, wanted.naming.annotations, wanted.shown) is not None
 
 
-def _held(worker: Worker, fleet: Fleet, wanted: Wanted) -> bool:
-    """Say whether a worker is still drained for one before it, and serves only once that ends."""
-    node = fleet.slurm_node(worker)
-    if node is None or not node.state.asked_to_drain:
-        return False
-    ours = wanted.prefixes.may_undrain(node.reason)
-    return ours and cordon(worker, fleet, wanted.naming.annotations, wanted.shown) is None
+def _was_out(worker: Worker, node: SlurmNode) -> bool:
+    """Say whether somebody took a node out of service before the worker was made that is there now.
 
-
-def serves(worker: Worker, fleet: Fleet, wanted: Wanted) -> bool:
-    """Say whether a worker counts as available: its pod is ready, and Slurm has not lost it.
-
-    One that an admin drained counts: its absence is wanted, and would else stop every update.
+    Then its absence is wanted, and would stop every update. What was taken out since then may be so
+    for what is new: a health check that drains each new worker stops the update, as a bad image.
     """
-    if not worker.pod.available(fleet.now, wanted.nodeset.min_ready):
-        return False
+    if node.reason.endswith(SILENT):
+        # slurmctld has dated it anew: it was said of a node that fell silent, by an earlier pod.
+        return True
+    made = moment(worker.pod.metadata.creation_timestamp)
+    return node.reason_at is not None and made is not None and node.reason_at < made
+
+
+def _silent(worker: Worker, fleet: Fleet) -> bool:
+    """Say whether a worker takes no jobs and has none, as slurmctld waits for its slurmd."""
     node = fleet.slurm_node(worker)
-    return fleet.slurm is None or (node is not None and not node.state.down)
+    return node is not None and node.state.not_responding and not node.state.busy
 
 
 def budget(told: int | str, total: int) -> int:

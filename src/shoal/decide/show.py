@@ -19,8 +19,13 @@ _MARKS = "what is known of its Slurm node or its Kubernetes node has changed"
 _PROTECTED = "true"
 
 
-def show(wanted: Wanted, fleet: Fleet, workers: Iterable[Worker]) -> Iterator[Action]:
-    """Give what has to be written to the pods of the living ones among `workers`."""
+def show(
+    wanted: Wanted, fleet: Fleet, workers: Iterable[Worker], *, order: bool = True
+) -> Iterator[Action]:
+    """Give what has to be written to the pods of the living ones among `workers`.
+
+    `order` says whether it counts for how long each has jobs.
+    """
     for worker in workers:
         if not worker.living:
             continue
@@ -28,7 +33,7 @@ def show(wanted: Wanted, fleet: Fleet, workers: Iterable[Worker]) -> Iterator[Ac
         if node is not None and (state := _state(worker, node)):
             yield state
         labels = _labels(wanted, worker, node)
-        annotations = _annotations(wanted, fleet, worker)
+        annotations = _annotations(wanted, fleet, worker, order=order)
         if labels or annotations:
             yield MarkWorker(_MARKS, worker.name, worker.uid, labels, annotations)
 
@@ -74,11 +79,12 @@ def _labels(wanted: Wanted, worker: Worker, node: SlurmNode | None) -> Changes:
     return {} if there == wished else {key: wished}
 
 
-def _annotations(wanted: Wanted, fleet: Fleet, worker: Worker) -> Changes:
+def _annotations(wanted: Wanted, fleet: Fleet, worker: Worker, *, order: bool) -> Changes:
     keys, there = wanted.naming.annotations, worker.pod.metadata.annotations
     changes: Changes = {}
-    if fleet.ends is not None:
-        end = fleet.ends.get(worker.node)
+    # Nobody asks for jobs any more once it does not matter: what was written would grow old.
+    if fleet.ends is not None or not order:
+        end = fleet.ends.get(worker.node) if fleet.ends is not None else None
         deadline = _stamp(end) if end is not None else None
         if there.get(keys.pod_deadline) != deadline:
             changes[keys.pod_deadline] = deadline

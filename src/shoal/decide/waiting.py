@@ -25,6 +25,7 @@ class Prospect:
     in_use: str | None = None  # slurm.conf as slurmctld has it; None: it has none
     accounting: Accounting | None = None
     accounting_settled: bool = False  # all pods of a managed one are ready, and the newest
+    accounting_at: str = ""  # where the user asks for it; empty: by a reference
 
 
 Check = Callable[[Prospect], Failed | None]
@@ -60,8 +61,8 @@ def slurmdbd_starting(prospect: Prospect) -> Failed | None:
         return None
     if SLURMDBD in prospect.in_use or prospect.accounting_settled:
         return None
-    words = f"spec.accountingRef: Accounting {accounting.part.name} is not ready yet"
-    return Failed("AccountingStarting", words)
+    usual = f"spec.accountingRef: Accounting {accounting.part.name}"
+    return Failed("AccountingStarting", f"{prospect.accounting_at or usual} is not ready yet")
 
 
 CHECKS: tuple[Check, ...] = (files_missing, files_too_large, slurmdbd_starting)

@@ -27,11 +27,12 @@ class Wanted:
     revision: str  # that new workers are made by
     shown: frozenset[str] = frozenset()  # types of node conditions that explain a cordon
     pinned: Mapping[int, str] = field(default_factory=dict)  # number -> Kubernetes node
-    healing: Mapping[str, Healing] = field(default_factory=dict)  # by the worker's name
+    healing: Mapping[str, Healing] = field(default_factory=dict)  # by the node in Slurm
     failures: Mapping[str, Healing] = field(default_factory=dict)  # by Kubernetes node
     deleted_at: datetime | None = None  # the NodeSet goes
     uid: str = ""  # the NodeSet's
     places: bool = False  # Slurm takes a node's place in the topology
+    shape: str = ""  # a digest of what workers tell Slurm of their nodes; empty: nobody says
     alone: bool = True  # its cluster stays when the NodeSet goes
     forced: bool = False  # the user says that its jobs may be lost
 

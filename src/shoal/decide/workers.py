@@ -4,8 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from ..model.nodeset import Mode
 from ..model.workers import Fleet, Worker
-from . import facts, ghosts, heal, place, scale, show
+from . import facts, ghosts, heal, notes, place, records, scale, show
 from .cordons import cordon
+from .defunct import defunct
 from .drains import drains
 from .plan import Action, DeleteWorker, LookInside, Plan, Wait
 from .rollout import outdated
@@ -39,14 +40,16 @@ def plan(wanted: Wanted, fleet: Fleet) -> Plan:
         return why or cordon(worker, fleet, wanted.naming.annotations, wanted.shown)
 
     return (
+        *records.inherited(wanted, fleet, change.create),
         *change.create,
         *drains(fleet, wish, wanted.prefixes),
         *place.ended(wanted, fleet),
         *_ends(wanted, fleet, going),
         *heal.heal(wanted, fleet, stay),
         *ghosts.ghosts(fleet),
-        *show.show(wanted, fleet, _shown(fleet, going)),
+        *show.show(wanted, fleet, _shown(fleet, going), order=order_matters(wanted, fleet.workers)),
         *facts.facts(wanted, fleet, stay, places=wanted.places),
+        *notes.notes(wanted, fleet, wish),
         *_on_every_node(wanted, fleet),
     )
 
@@ -90,7 +93,7 @@ def _shown(fleet: Fleet, going: Mapping[str, str]) -> Iterator[Worker]:
 def _on_every_node(wanted: Wanted, fleet: Fleet) -> list[Action]:
     if wanted.deleting or wanted.nodeset.mode is Mode.REPLICAS:
         return []
-    return [*place.clashes(wanted, fleet), *place.defunct(wanted, fleet)]
+    return [*place.clashes(wanted, fleet), *defunct(wanted, fleet)]
 
 
 def _ends(wanted: Wanted, fleet: Fleet, going: Mapping[str, str]) -> Iterator[Action]:

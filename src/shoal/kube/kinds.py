@@ -56,6 +56,13 @@ CRON_JOB = Kind("batch", "v1", "CronJob", "cronjobs")
 POD_DISRUPTION_BUDGET = Kind("policy", "v1", "PodDisruptionBudget", "poddisruptionbudgets")
 # Of the Prometheus operator, which not every cluster has.
 SERVICE_MONITOR = Kind("monitoring.coreos.com", "v1", "ServiceMonitor", "servicemonitors")
+POD_MONITOR = Kind("monitoring.coreos.com", "v1", "PodMonitor", "podmonitors")
+# Of mariadb-operator, and of security-profiles-operator.
+MARIADB = Kind("k8s.mariadb.com", "v1alpha1", "MariaDB", "mariadbs")
+GRANT = Kind("k8s.mariadb.com", "v1alpha1", "Grant", "grants")
+APP_ARMOR_PROFILE = Kind(
+    "security-profiles-operator.x-k8s.io", "v1alpha1", "AppArmorProfile", "apparmorprofiles"
+)
 LEASE = Kind("coordination.k8s.io", "v1", "Lease", "leases")
 EVENT = Kind("events.k8s.io", "v1", "Event", "events")
 ENDPOINT_SLICE = Kind("discovery.k8s.io", "v1", "EndpointSlice", "endpointslices")
@@ -117,7 +124,7 @@ KUBERNETES_OWN = (
 )
 
 
-SOMEBODY_ELSES = (SERVICE_MONITOR,)
+SOMEBODY_ELSES = (SERVICE_MONITOR, POD_MONITOR, MARIADB, GRANT, APP_ARMOR_PROFILE)
 
 
 class Kinds:

@@ -29,6 +29,11 @@ REGISTRY = "docker.io/shoal"
 # Slurm's release series -> the Debian that has it.
 SERIES: Mapping[str, str] = {"24.11": "trixie", "26.05": "forky"}
 DAEMONS = ("slurmctld", "slurmd", "slurmdbd", "slurmrestd", "sackd", "login")
+# Those of a cluster on a shared root, the jail: role and daemon, as Nebius names them.
+JAILED = (
+    *("controller_slurmctld", "controller_slurmdbd", "rest_slurmrestd"),
+    *("worker_slurmd", "login_sshd", "munge", "populate_jail"),
+)
 MARIADB = "11.8"  # trixie's
 VERSION = "0.1.0"  # our own, as in pyproject.toml
 SHOAL = ("pyproject.toml", "uv.lock", "LICENSE", "README.md", "src/shoal")
@@ -85,6 +90,17 @@ BUNDLES: tuple[Bundle, ...] = (
         )
         for series, suite in SERIES.items()
     ),
+    *(
+        Bundle(
+            f"Slurm {series} with a jail",
+            tuple(Recipe(f"{name}:{series}", name) for name in JAILED),
+            ("images/jail", "images/slurm/supervise", "images/add-packages"),
+            110,
+            suite,
+            {"DEBIAN": suite, "SLURM": series},
+        )
+        for series, suite in SERIES.items()
+    ),
     Bundle(
         "MariaDB",
         (Recipe(f"mariadb:{MARIADB}"),),
@@ -111,17 +127,27 @@ GROUND: tuple[str, ...] = ("pause:1",)
 SLURM: Mapping[str, tuple[str, ...]] = {
     series: tuple(f"{daemon}:{series}" for daemon in DAEMONS) for series in SERIES
 }
+JAIL: Mapping[str, tuple[str, ...]] = {
+    series: tuple(f"{name}:{series}" for name in JAILED) for series in SERIES
+}
+_EITHER = (f"mariadb:{MARIADB}", f"shoal:{VERSION}")
+# Words that stand for several: everything, nothing, or what clusters of one API need.
+GROUPS: Mapping[str, tuple[str, ...]] = {
+    "all": tuple(name for name in BUNDLE_OF if name not in GROUND),
+    "none": (),
+    "slinky": (*(name for several in SLURM.values() for name in several), *_EITHER),
+    "nebius": (*(name for several in JAIL.values() for name in several), *_EITHER),
+}
 
 
 def named(words: Sequence[str]) -> tuple[str, ...]:
-    """Return the images that a user's words mean: all, none, or names with or without a tag."""
+    """Return the images that a user's words mean: groups, or names with or without a tag."""
     names: dict[str, None] = {}
     for word in words:
-        matching = [name for name in BUNDLE_OF if word in (name, name.partition(":")[0])]
-        if word == "all":
-            matching = [name for name in BUNDLE_OF if name not in GROUND]
-        if not matching and word != "none":
-            raise LocalError(f"there is no image {word}", f"one of: {', '.join(BUNDLE_OF)}")
+        matching = GROUPS.get(word) or [n for n in BUNDLE_OF if word in (n, n.partition(":")[0])]
+        if not matching and word not in GROUPS:
+            known = (*GROUPS, *BUNDLE_OF)
+            raise LocalError(f"there is no image {word}", f"one of: {', '.join(known)}")
         names |= dict.fromkeys(matching)
     return tuple(names)
 

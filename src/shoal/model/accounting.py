@@ -3,8 +3,10 @@
 from dataclasses import dataclass
 
 from .controller import Keys
+from .database import Store
 from .naming import Naming
 from .part import KeyRef, Part, ServiceWishes
+from .settings import Keys as Options
 
 
 @dataclass(frozen=True)
@@ -19,6 +21,15 @@ class Database:
 
 
 @dataclass(frozen=True)
+class AccountingNames:
+    """What its objects are called, where they have not one name."""
+
+    workload: str
+    service: str
+    secret: str
+
+
+@dataclass(frozen=True)
 class ManagedAccounting:
     """slurmdbd in a pod of ours."""
 
@@ -29,11 +40,16 @@ class ManagedAccounting:
     keys: Keys
     database: Database
     extra: str = ""  # lines for slurmdbd.conf
+    names: AccountingNames | None = None  # None: all are called `name`
+    store: Store | None = None  # what stands behind `database`; None: nobody says
+    options: Options = ()  # keys of slurmdbd.conf
+    config: str = ""  # the ConfigMap with Slurm's files, where it reads them
 
     @property
     def host(self) -> str:
         """Return the name under which others find it."""
-        return f"{self.name}.{self.part.namespace}"
+        service = self.names.service if self.names else self.name
+        return f"{service}.{self.part.namespace}"
 
     @property
     def port(self) -> int:

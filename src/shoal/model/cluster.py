@@ -6,6 +6,7 @@ from ..slurm.keys import Version
 from .accounting import Accounting
 from .config import Config
 from .controller import Controller, ExternalController, Keys
+from .jail import Jail
 from .naming import Naming
 from .nodeset import NodeSet
 from .part import Absent
@@ -30,6 +31,8 @@ class Cluster:
     node_table: int = 0  # MaxNodeCount as it is in use; 0: nobody says
     going: bool = False  # it is being deleted, and its slurmctld with it
     lacks: tuple[Absent, ...] = ()  # without these nothing more is known of what is wanted
+    jail: Jail | None = None  # the root that its pods share; None: each has its own
+    slurm_user: str = "slurm"  # who may do everything in Slurm
 
     @property
     def conf_server(self) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from ..kube.objects import Object
+from .jail import Fittings
 from .part import KeyRef, Part, ServiceWishes
 
 
@@ -32,11 +33,18 @@ class ClaimTemplate:
 
 
 @dataclass(frozen=True)
+class ExistingVolume:
+    """The state lies on a volume that the user brings, of whatever kind."""
+
+    source: Object  # as a pod names it
+
+
+@dataclass(frozen=True)
 class Ephemeral:
     """The state goes with the pod: for clusters that may forget their jobs."""
 
 
-State = ExistingClaim | ClaimTemplate | Ephemeral
+State = ExistingClaim | ExistingVolume | ClaimTemplate | Ephemeral
 # The container that looks for the state before slurmctld starts, and its exit code when there is
 # none where there was one (EX_NOINPUT of sysexits.h: nothing else in the pod ends so).
 STATE_GUARD = "state"
@@ -80,6 +88,8 @@ class ManagedController:
     in_place: bool = False  # a new configuration is read by the running slurmctld
     metrics: Metrics | None = None
     had_state: bool = False  # slurmctld has run on it: that it is empty now is a loss
+    fittings: Fittings | None = None  # where its pods have a shared root
+    placeholder: str = ""  # the DaemonSet that holds its images ready; empty: none
 
     @property
     def guarded(self) -> bool:
@@ -112,3 +122,4 @@ class Keys:
     slurm: KeyRef | None
     jwt: KeyRef | None
     jwks: KeyRef | None = None  # in a ConfigMap: it holds public keys only
+    munge: KeyRef | None = None  # instead of `slurm`, where munged vouches for daemons

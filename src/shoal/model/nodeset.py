@@ -1,10 +1,12 @@
 """Workers of one shape. Pure."""
 
 import enum
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from ..kube.objects import Object
+from .jailed import JailedWorkers
 from .part import KeyRef, Part
 
 
@@ -92,10 +94,17 @@ class NodeSet:
     protect: bool = True  # busy workers are not evicted
     cluster: str = ""  # the object that stands for its cluster
     revision: str = ""  # that new workers are made by
+    # Labels that pods of all workers have, of any NodeSet, and no other pod; empty: the program's.
+    alike: Mapping[str, str] = field(default_factory=dict)
+    jailed: JailedWorkers | None = None  # where its pods have a shared root
 
     def pod_name(self, number: int) -> str:
         """Return what worker `number` is called."""
         return f"{self.part.name}-{self.index(number)}"
+
+    def pod_name_on(self, node: str) -> str:
+        """Return what the worker of a Kubernetes node is called, where every node has one."""
+        return f"{self.part.name}-{node}"
 
     def hostname(self, number: int) -> str:
         """Return the hostname of worker `number`, which is its Slurm node's name too."""

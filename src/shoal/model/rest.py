@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from .jail import Volume
 from .part import Part, ServiceWishes
 
 
@@ -14,3 +15,7 @@ class RestApi:
     service: ServiceWishes
     replicas: int = 1
     cluster: str = ""  # the object that stands for its cluster
+    threads: int = 0  # 0: as many as slurmrestd likes
+    connections: int = 0  # 0: as many as slurmrestd likes
+    jail: Volume | None = None  # where it has a shared root
+    workload: str = ""  # of its Deployment, where its Service has another name

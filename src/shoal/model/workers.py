@@ -82,6 +82,7 @@ class Fleet:
     claims: Mapping[str, Object] = field(default_factory=dict)  # by name: the workers' claims
     abandoned: bool = False  # its cluster is gone: there is no Slurm to ask
     batches: tuple[Batch, ...] = ()  # jobs that Slurm takes for running, where anybody asked
+    others: frozenset[str] = frozenset()  # Slurm nodes of other NodeSets, where names may meet
 
     def slurm_node(self, worker: Worker) -> SlurmNode | None:
         """Return a worker's Slurm node; None: Slurm does not answer, or does not know it."""

@@ -10,6 +10,7 @@ from ..model.controller import (
     ClaimTemplate,
     Ephemeral,
     ExistingClaim,
+    ExistingVolume,
     ExternalController,
     ManagedController,
 )
@@ -223,6 +224,8 @@ def _volumes(cluster: Cluster, controller: ManagedController) -> list[Object]:
     match controller.state:
         case ExistingClaim(name):
             made.append({"name": STATE, "persistentVolumeClaim": {"claimName": name}})
+        case ExistingVolume(source):
+            made.append({"name": STATE, **source})
         case Ephemeral():
             made.append(volumes.scratch(STATE))
         case ClaimTemplate():

@@ -1,12 +1,15 @@
 """Workers: bare pods, and what all workers of a cluster share. Pure."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from ..kube.objects import Object
 from ..model.claims import claim_name
 from ..model.cluster import Cluster
 from ..model.nodeset import NodeSet
 from . import login, marks, pods, services, slurmd, ssh_conf, volumes
+from .jailed import containers
+from .jailed import nodeset as jailed
 
 APP = "app.kubernetes.io/name"
 # Jobs run on while a kubelet is away. Else Kubernetes ends them after five minutes of that.
@@ -18,6 +21,8 @@ STAYING: tuple[Object, ...] = tuple(
 
 def objects(_: Cluster, nodeset: NodeSet) -> list[Object]:
     """Return what the workers of one NodeSet need beside their pods."""
+    if nodeset.jailed is not None:
+        return jailed.objects(nodeset, nodeset.jailed)
     if nodeset.ssh is None:
         return []
     return [
@@ -57,7 +62,14 @@ def pod_on(cluster: Cluster, nodeset: NodeSet, node: str, hostname: str) -> Obje
     """Return the worker of one Kubernetes node, where there is one on every node."""
     own = {cluster.naming.labels.pod_hostname: hostname}
     made = _pod(cluster, nodeset, own, node)
-    return _finished(nodeset, made, {"generateName": f"{nodeset.part.name}-"}, hostname, hostname)
+    # One name for each node: were a request sent twice, a second slurmd would end the first one's
+    # jobs. And people see where a worker is.
+    return _finished(nodeset, made, {"name": nodeset.pod_name_on(node)}, hostname, hostname)
+
+
+def shape(nodeset: NodeSet) -> str:
+    """Return a digest of what workers tell Slurm of their nodes; empty: nobody says."""
+    return slurmd.shape(nodeset) if nodeset.jailed is None else ""
 
 
 def claims(nodeset: NodeSet, whose: str, owners: Sequence[Object] = ()) -> list[Object]:
@@ -88,7 +100,6 @@ def claims(nodeset: NodeSet, whose: str, owners: Sequence[Object] = ()) -> list[
 
 def _pod(cluster: Cluster, nodeset: NodeSet, own: Mapping[str, str], node: str) -> Object:
     naming, part = cluster.naming, nodeset.part
-    main = slurmd.container(cluster, nodeset)
     spec: Object = {
         "enableServiceLinks": False,
         "subdomain": nodeset.service,
@@ -105,14 +116,7 @@ def _pod(cluster: Cluster, nodeset: NodeSet, own: Mapping[str, str], node: str) 
     if part.pods.spec.get("hostNetwork"):
         # Or it would not find slurmctld's Service.
         spec["dnsPolicy"] = "ClusterFirstWithHostNet"
-    inside = pods.Inside(
-        main,
-        before=[pods.logfile(part, main, "slurmd")],
-        volumes=_volumes(cluster, nodeset),
-        spec=spec,
-        digests=_digests(cluster, nodeset),
-    )
-    made = pods.template(part, inside)
+    made = _template(cluster, nodeset, spec)
     found_by = {
         naming.labels.cluster: cluster.name,
         naming.labels.scaling_mode: nodeset.mode.value,
@@ -120,6 +124,22 @@ def _pod(cluster: Cluster, nodeset: NodeSet, own: Mapping[str, str], node: str) 
     }
     made["metadata"]["labels"] |= {**found_by, **own}
     return made
+
+
+def _template(cluster: Cluster, nodeset: NodeSet, spec: Object) -> Object:
+    part = nodeset.part
+    if cluster.jail is not None and nodeset.jailed is not None:
+        inside = jailed.inside(cluster, cluster.jail, nodeset, nodeset.jailed)
+        return containers.template(part, replace(inside, spec=spec))
+    main = slurmd.container(cluster, nodeset)
+    inside = pods.Inside(
+        main,
+        before=[pods.logfile(part, main, "slurmd")],
+        volumes=_volumes(cluster, nodeset),
+        spec=spec,
+        digests=_digests(cluster, nodeset),
+    )
+    return pods.template(part, inside)
 
 
 def _finished(
@@ -146,7 +166,7 @@ def _affinity(nodeset: NodeSet, node: str) -> Object:
     made: Object = {}
     if not nodeset.oversubscribe:
         # Each slurmd takes a whole node for its own, of whatever NodeSet it is.
-        made |= pods.apart({APP: nodeset.part.labels[APP]})
+        made |= pods.apart(_alike(nodeset))
     if node:
         field = {"key": "metadata.name", "operator": "In", "values": [node]}
         required = {"nodeSelectorTerms": [{"matchFields": [field]}]}
@@ -182,7 +202,8 @@ def _sshd_config(nodeset: NodeSet) -> str:
 
 
 def _names(cluster: Cluster, nodeset: NodeSet) -> Object:
-    made = services.headless(nodeset.part, nodeset.service, slurmd.PORT, _all(cluster, nodeset))
+    port = jailed.port(nodeset.jailed) if nodeset.jailed else slurmd.PORT
+    made = services.headless(nodeset.part, nodeset.service, port, _all(cluster, nodeset))
     return {**made, "metadata": _meta(cluster, nodeset, nodeset.service)}
 
 
@@ -198,10 +219,16 @@ def _budget(cluster: Cluster, nodeset: NodeSet) -> Object:
 
 
 def _all(cluster: Cluster, nodeset: NodeSet) -> dict[str, str]:
-    return {APP: nodeset.part.labels[APP], cluster.naming.labels.cluster: cluster.name}
+    return {**_alike(nodeset), cluster.naming.labels.cluster: cluster.name}
+
+
+def _alike(nodeset: NodeSet) -> dict[str, str]:
+    """Return the labels that all workers have, of any NodeSet, and no other pod."""
+    return dict(nodeset.alike) or {APP: nodeset.part.labels[APP]}
 
 
 def _meta(cluster: Cluster, nodeset: NodeSet, name: str) -> Object:
     # Nothing of one NodeSet alone, or several would quarrel about it.
-    labels = _all(cluster, nodeset)
+    clusters = cluster.jail.part.labels if cluster.jail else {}
+    labels = {**clusters, **_all(cluster, nodeset)}
     return {"name": name, "namespace": nodeset.part.namespace, "labels": labels}

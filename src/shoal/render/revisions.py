@@ -4,6 +4,7 @@ from ..kube.objects import Object
 from ..kube.revisions import HASH
 from ..model.nodeset import NodeSet
 from . import marks
+from .jailed import nodeset as jailed
 
 
 def data(nodeset: NodeSet) -> Object:
@@ -23,6 +24,7 @@ def data(nodeset: NodeSet) -> Object:
         "padding": nodeset.padding,
         "oversubscribe": nodeset.oversubscribe,
         "ssh": [ssh.sssd.name, ssh.sssd.key, ssh.extra_sshd] if ssh else None,
+        **({"jailed": jailed.wishes(nodeset.jailed)} if nodeset.jailed else {}),
     }
 
 

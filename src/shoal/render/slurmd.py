@@ -10,7 +10,7 @@ from ..model.cluster import Cluster
 from ..model.nodeset import NodeSet
 from ..slurm import conf
 from ..slurm.keys import V25_05
-from . import pods, probes, shell, slurm_conf, volumes, worker_conf
+from . import marks, pods, probes, shell, slurm_conf, volumes, worker_conf
 from .services import Port
 
 PORT = Port("slurmd", slurm_conf.SLURMD_PORT)
@@ -54,6 +54,18 @@ def container(cluster: Cluster, nodeset: NodeSet) -> Object:
             ],
         },
     )
+
+
+def shape(nodeset: NodeSet) -> str:
+    """Return a digest of what slurmd tells of its node; empty: it could not be told.
+
+    Slurm believes the first slurmd of a name, and no later one.
+    """
+    try:
+        limits, node = _limits(nodeset), worker_conf.node_conf(nodeset)
+    except ValueError:
+        return ""
+    return marks.digest(node, str(limits["cpu"]), str(limits["memory"]))[:10]
 
 
 def _reason(cluster: Cluster) -> str:

@@ -51,9 +51,13 @@ def env(state_folder: str) -> list[Object]:
 
 
 def container(
-    controller: ManagedController, main: Object, state_volume: str, state_folder: str
+    controller: ManagedController,
+    main: Object,
+    state_volume: str,
+    state_folder: str,
+    security: Object | None = None,
 ) -> Object:
-    """Look before anything else of a pod starts."""
+    """Look before anything else of a pod starts; `security` is what the state's owner may do."""
     return pods.beside(
         controller.part,
         STATE_GUARD,
@@ -61,7 +65,7 @@ def container(
         {
             "command": ["sh", f"{FOLDER}/{SCRIPT}"],
             "env": env(state_folder),
-            "securityContext": pods.restricted(pods.SLURM),
+            "securityContext": security or pods.restricted(pods.SLURM),
             "volumeMounts": [mount(), volumes.mount(state_volume, state_folder, read_only=True)],
         },
     )

@@ -12,6 +12,10 @@ from ..kube.objects import Object
 from ..model.cluster import Cluster
 from ..model.controller import ManagedController
 from . import controller, marks, pods, shell, slurm_conf, volumes
+from .controller import Published
+from .jailed import containers
+from .jailed import controller as jailed
+from .jailed import slurm_conf as jailed_conf
 
 LIMIT_S = 60
 NAME = "check"
@@ -33,8 +37,8 @@ WHERE = (
 
 def candidate(cluster: Cluster, managed: ManagedController) -> Object:
     """Hold the wanted configuration in the form in which it is tried, and its digest."""
-    wanted = controller.wanted(cluster)
-    own = {"slurm.conf": slurm_conf.tried(cluster, NAME), "digest": wanted.digest}
+    wanted, text = _wanted(cluster)
+    own = {"slurm.conf": text, "digest": wanted.digest}
     tried = replace(wanted, files={**wanted.files, **own})
     return {
         "apiVersion": "v1",
@@ -42,6 +46,13 @@ def candidate(cluster: Cluster, managed: ManagedController) -> Object:
         "metadata": marks.metadata(managed.part, candidate_name(managed)),
         **controller.contents(tried),
     }
+
+
+def _wanted(cluster: Cluster) -> tuple[Published, str]:
+    if cluster.jail is not None:
+        text = jailed_conf.tried(cluster, cluster.jail, NAME)
+        return jailed.wanted(cluster, cluster.jail), text
+    return controller.wanted(cluster), slurm_conf.tried(cluster, NAME)
 
 
 def candidate_name(managed: ManagedController) -> str:
@@ -78,14 +89,18 @@ def check(cluster: Cluster, managed: ManagedController, digest: str) -> Object:
 
 def _spec(cluster: Cluster, managed: ManagedController, digest: str) -> Object:
     given = controller.configuration(cluster, candidate_name(managed))
+    rooted = cluster.jail is not None
+    # What is tried is tried as it will run, with munged beside it.
+    munge = [containers.munge(managed.part)] if rooted else []
     return {
         "automountServiceAccountToken": False,
         "enableServiceLinks": False,
-        "securityContext": pods.restricted_pod(pods.SLURM),
+        **({} if rooted else {"securityContext": pods.restricted_pod(pods.SLURM)}),
         "hostname": NAME,
         "restartPolicy": "Never",
         "terminationGracePeriodSeconds": 1,
         "activeDeadlineSeconds": 10 * LIMIT_S,  # also for one that no node has room for
+        **({"initContainers": munge} if munge else {}),
         "containers": [_container(cluster, managed, digest)],
         "volumes": [
             {**given, "name": GIVEN},
@@ -93,6 +108,7 @@ def _spec(cluster: Cluster, managed: ManagedController, digest: str) -> Object:
             volumes.memory(volumes.RUN),
             volumes.scratch(volumes.TMP),
             volumes.scratch(STATE),
+            *(containers.munge_volumes(cluster.keys) if munge else ()),
         ],
     }
 
@@ -102,6 +118,8 @@ def _container(cluster: Cluster, managed: ManagedController, digest: str) -> Obj
     in_spec = [c for c in wishes.spec.get("containers") or () if c.get("name") == "slurmctld"]
     asked = [wishes.containers.get("slurmctld", {}), *in_spec]
     image = {key: a[key] for a in asked for key in ("image", "imagePullPolicy") if key in a}
+    rooted = cluster.jail is not None
+    state = jailed_conf.STATE if rooted else slurm_conf.state_folder(cluster)
     return {
         "name": NAME,
         **image,
@@ -110,12 +128,13 @@ def _container(cluster: Cluster, managed: ManagedController, digest: str) -> Obj
             {"name": "DIGEST", "value": digest},
             {"name": "LIMIT_S", "value": str(LIMIT_S)},
         ],
-        "securityContext": pods.restricted(pods.SLURM),
+        "securityContext": jailed.ROOT if rooted else pods.restricted(pods.SLURM),
         "volumeMounts": [
             volumes.mount(GIVEN, "/mnt/slurm", read_only=True),
             volumes.mount(volumes.ETC, pods.ETC),
             volumes.mount(volumes.RUN, "/run"),
             volumes.mount(volumes.TMP, "/tmp"),
-            volumes.mount(STATE, slurm_conf.state_folder(cluster)),
+            volumes.mount(STATE, state),
+            *([containers.socket()] if rooted else ()),
         ],
     }

@@ -51,11 +51,18 @@ class Outcome:
     unserved: int = 0  # left out, as the API server does not know their kind
 
 
+def any_of_them(_: Resource) -> bool:
+    """Let all objects of an owner be of one application."""
+    return True
+
+
 @dataclass(frozen=True)
 class Rules:
     """What an application may do beyond writing fields."""
 
     prune: Collection[Kind] = ()  # kinds whose objects go when they are no longer wanted
+    # Which of the owner's objects those are, where it has others that are applied apart from these.
+    among: Callable[[Resource], bool] = any_of_them
     # Kinds whose new objects are posted, which is half the work for the API server. A field that is
     # left out later then stays: for kinds whose objects are made anew rather than changed (pods).
     post: Collection[Kind] = ()
@@ -103,7 +110,7 @@ class Applier:
 
         await _each(desired, one)
         # Only now: when something could not be rendered or written, nothing is deleted either.
-        extra = list(self._unwanted(owner, wanted, rules.prune))
+        extra = list(self._unwanted(owner, wanted, rules))
         await _each(extra, lambda found: self._delete(*found, owner))
         refused = tuple(result for result in results if isinstance(result, Refused))
         written = sum(result is True for result in results)
@@ -172,14 +179,14 @@ class Applier:
         return self._settled.get(uid) == now
 
     def _unwanted(
-        self, owner: Object, wanted: set[tuple[Kind, Key]], prune: Iterable[Kind]
+        self, owner: Object, wanted: set[tuple[Kind, Key]], rules: Rules
     ) -> Iterable[tuple[Kind, Resource]]:
-        for kind in prune:
+        for kind in rules.prune:
             for obj in self.stores[kind].owned_by(owner["metadata"]["uid"]):
                 managed = controller_of(obj)
                 ours = managed is not None and managed.uid == owner["metadata"]["uid"]
                 # Only what we applied: an owner may have objects of other controllers too.
-                applied = DIGEST in obj.metadata.annotations
+                applied = DIGEST in obj.metadata.annotations and rules.among(obj)
                 if ours and applied and not obj.deleting and (kind, obj.key) not in wanted:
                     yield kind, obj
 

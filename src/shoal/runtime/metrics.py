@@ -82,6 +82,14 @@ class Metrics:
             "shoal_api_request_seconds", "How long an answer takes.", ("verb",),
             registry=registry, buckets=_REQUEST_S,
         )  # fmt: skip
+        self._calls = prometheus.Counter(
+            "shoal_calls", "Requests of others than the API server; code 0 is no answer.",
+            ("of", "verb", "what", "code"), registry=registry,
+        )  # fmt: skip
+        self._call_s = prometheus.Histogram(
+            "shoal_call_seconds", "How long others take to answer.", ("of", "verb"),
+            registry=registry, buckets=_REQUEST_S,
+        )  # fmt: skip
         self._effects = prometheus.Counter(
             "shoal_effects", "Effects on the world, by how they ended.", ("outcome",),
             registry=registry,
@@ -110,6 +118,15 @@ class Metrics:
         # A watch takes as long as it takes.
         if verb != "watch":
             self._request_s.labels(verb).observe(seconds)
+
+    def calls(self, of: str) -> Callable[[str, str, int, float], None]:
+        """Return what takes note of the requests of somebody else: verb, what, code, seconds."""
+
+        def called(verb: str, what: str, code: int, seconds: float) -> None:
+            self._calls.labels(of, verb, what, str(code)).inc()
+            self._call_s.labels(of, verb).observe(seconds)
+
+        return called
 
     def counted(self, port: Port) -> Port:
         """Return `port` with its effects counted."""

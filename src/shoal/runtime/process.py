@@ -42,6 +42,7 @@ class Setup:
     terms: Terms | None = None  # none: lead without a Lease
     grace_s: float = GRACE_S
     labels: Mapping[Kind, str] = field(default_factory=dict)  # of kinds of which not all are seen
+    awaited: frozenset[Kind] = frozenset()  # that it need not know yet, but then for good
 
 
 @dataclass
@@ -112,6 +113,8 @@ class Process:
             Reflector(store, which, synced.one, optional=store.kind in self.setup.optional)
             for store, which in wanted
         ]
+        for reflector in self.reflectors:
+            reflector.awaited = reflector.kind in self.setup.awaited
         return [asyncio.ensure_future(r.run(client)) for r in self.reflectors]
 
     def _which(self, kind: Kind, namespace: str) -> Which:

@@ -47,8 +47,10 @@ class Reflector(Generic[R]):
         self._synced = synced
         self._silence_s = silence_s
         self._optional = optional
+        self.awaited = False  # it need not know the kind yet: once it does, that stays so
         self._version = ""
         self._seen_once = False
+        self._known = False  # the API server has shown it once
         self._wait_s = FIRST_WAIT_S
         self.failing = ""  # what the last try met, "" while all is well
         self.lists = 0
@@ -64,7 +66,7 @@ class Reflector(Generic[R]):
                 await self._watch(client)
                 ended: ApiError = UnreachableError("the watch ended as soon as it had begun")
             except NotFoundError as error:
-                await (self._absent() if self._optional else self._pause(error))
+                await (self._absent() if self._may_be_absent else self._pause(error))
                 continue
             except GoneError as gone:
                 log.info("history gone, listing anew", kind=self._which.kind.plural)
@@ -80,6 +82,11 @@ class Reflector(Generic[R]):
             else:
                 self._well()
 
+    @property
+    def _may_be_absent(self) -> bool:
+        # An API server that has just begun may not know a kind yet: of that nothing is gone.
+        return self._optional or (self.awaited and not self._known)
+
     async def _list(self, client: Client) -> None:
         found: dict[Key, R] = {}
         version = "0"
@@ -92,7 +99,7 @@ class Reflector(Generic[R]):
                     self._store.put(item)
         self._store.replace(found, self._which.namespace, int(version))
         self._version = version
-        self._store.served = True
+        self._store.served = self._known = True
         self._listed()
 
     def _listed(self) -> None:

@@ -8,7 +8,9 @@ from click.testing import CliRunner
 
 from shoal.cli import operator as cli
 from shoal.controllers.operator import Options
+from shoal.dialects.nebius import types as nebius
 from shoal.dialects.slinky.types import KINDS, NODE_SET, TOKEN
+from shoal.kube import kinds
 
 KUBECONFIG = """
 current-context: here
@@ -181,7 +183,47 @@ def test_a_kind_has_as_many_workers_as_its_flag_says_and_the_others_as_many_as_a
     ).settings.workers
     assert workers[NODE_SET] == 8
     assert workers[TOKEN] == 4
-    assert set(workers) == set(KINDS)
+    assert (workers[nebius.NODE_SET], workers[nebius.SLURM_CLUSTER]) == (8, 4)
+    assert set(workers) == {*KINDS, *nebius.KINDS}
+
+
+# -- slurm.nebius.ai
+
+
+def test_which_apis_it_understands_is_for_the_user_to_say_or_for_what_is_installed(runs):
+    assert runs.options().dialects == ()
+    assert runs.options("--dialects", "slinky").dialects == ("slinky",)
+    ended = runs("--dialects", "slinky,other")
+    assert ended.exit_code == 2
+    assert "--dialects: 'other' is none" in ended.output
+
+
+@pytest.mark.parametrize(
+    ("text", "chosen"),
+    {
+        "": None,
+        "*": None,
+        "cluster, NodeSet": {"cluster", "nodeset"},
+        "-topology": {"cluster", "nodeconfigurator", "nodeset", "rollingupdate"},
+        "*,-nodeset": {"cluster", "nodeconfigurator", "rollingupdate", "topology"},
+        "-cluster, nodeset": {"nodeset"},
+    }.items(),
+)
+def test_controllers_are_chosen_as_upstream_has_it(runs, text, chosen):
+    assert runs.options(SLURM_OPERATOR_CONTROLLERS=text).settings.controllers == chosen
+
+
+def test_a_controller_that_nobody_has_is_refused(runs):
+    ended = runs("--controllers", "cluster,-typo")
+    assert ended.exit_code == 2
+    assert "--controllers: 'typo' is none" in ended.output
+
+
+def test_what_others_may_have_installed_is_left_alone_when_the_user_says_so(runs):
+    assert runs.options().settings.unused == frozenset()
+    told = runs.options(IS_MARIADB_CRD_INSTALLED="false", IS_PROMETHEUS_CRD_INSTALLED="true")
+    assert told.settings.unused == {kinds.MARIADB, kinds.GRANT}
+    assert kinds.APP_ARMOR_PROFILE in runs.options(IS_APPARMOR_CRD_INSTALLED="0").settings.unused
 
 
 # -- what is refused
@@ -222,7 +264,8 @@ def test_a_deposed_leader_ends_with_1_so_that_it_is_started_again(runs, asked, c
 def test_images_come_from_the_registry_with_the_tag_and_none_without_one(runs):
     assert cli.images("", "26.05") == {}
     made = runs.options("--image-registry", "r.example/x/", "--image-tag", "25.11").settings.images
-    assert set(made) == set(cli.PROGRAMS)
+    assert set(made) == {*cli.PROGRAMS, "mariadb"}
+    assert made["mariadb"] == "r.example/x/mariadb:11.8"
     assert made["slurmd"] == "r.example/x/slurmd:25.11"
 
 

@@ -5,8 +5,8 @@ import pytest
 from shoal.controllers import webhooks
 from shoal.controllers.webhooks import Asking, table
 from shoal.controllers.world import World, stores
-from shoal.dialects.slinky.findings import Known, Unknown
 from shoal.dialects.slinky.types import CONTROLLER, KINDS, TYPES, Controller
+from shoal.kube.findings import Known, Unknown
 from shoal.kube.kinds import CONFIG_MAP, NODE
 from shoal.kube.objects import Meta
 from shoal.kubeapi.errors import ForbiddenError, NotFoundError, Status, UnreachableError

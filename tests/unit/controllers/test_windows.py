@@ -1,8 +1,10 @@
 """Maintenance windows are written by slurmrestd, or by scontrol where it cannot."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -31,6 +33,7 @@ from shoal.dialects.slinky.naming import NAMING
 from shoal.dialects.slinky.types import NODE_SET
 from shoal.kube.objects import Meta
 from shoal.kube.pods import Pod
+from shoal.kubeapi.client import Ref
 from shoal.kubeapi.exec import NOT_RUN, Ran
 from shoal.model.nodeset import Mode, NodeSet, Strategy, Update, Window
 from shoal.model.part import Part
@@ -173,6 +176,12 @@ class Stage:
         self.written.clear()
         return found
 
+    def left(self, **fields: Any) -> Doing:
+        """Return what is done once a NodeSet that goes has no worker left."""
+        doing = self.doing(WINDOW)
+        wanted = replace(doing.wanted, deleted_at=doing.fleet.now, **fields)
+        return replace(doing, wanted=wanted, fleet=replace(doing.fleet, workers=()))
+
     def doing(self, window: Window | None) -> Doing:
         update = Update(Strategy.SCHEDULED, window=window)
         nodeset = NodeSet(Part("w", "default", {}, {}), "w", "w-", "s", "b", update=update)
@@ -214,3 +223,15 @@ async def test_while_slurm_is_silent_a_nodeset_that_may_have_a_reservation_stays
     obj, kept = await stage.windows.keep(await stage.made(HELD), stage.doing(None))
     assert (obj.metadata.finalizers, kept.hold, stage.written) == ((HELD,), True, [])
     assert [type(action) for action in kept.plan] == [Wait]
+
+
+@pytest.mark.parametrize("fields", [{"alone": False}, {"forced": True}])
+async def test_a_nodeset_that_goes_with_its_cluster_is_not_held_by_a_reservation(fields):
+    stage = Stage(answers=False)
+    obj = await stage.made(HELD, "other")
+    await stage.client.delete(Ref(NODE_SET, *obj.key), types.NodeSet)
+    obj = await stage.client.get(Ref(NODE_SET, *obj.key), types.NodeSet)
+    waiting, kept = await stage.windows.keep(obj, stage.left())
+    assert (waiting.metadata.finalizers, kept.hold) == ((HELD, "other"), True)
+    free, kept = await stage.windows.keep(waiting, stage.left(**fields))
+    assert (free.metadata.finalizers, kept.hold) == (("other",), False)

@@ -6,6 +6,7 @@ import pytest
 from shoal.controllers import slinky
 from shoal.controllers.slinky_waker import MADE
 from shoal.controllers.world import IN_BRIEF, READ, World, stores
+from shoal.dialects.nebius import naming as nebius
 from shoal.dialects.slinky import naming
 from shoal.dialects.slinky.types import CONTROLLER, KINDS, NODE_SET
 from shoal.kube import kinds
@@ -106,3 +107,24 @@ def test_all_of_a_namespace_are_in_order():
 
 def test_a_workload_that_is_not_there_is_none():
     assert filled().workload(kinds.DEPLOYMENT, ("ns", "x")) is None
+
+
+def test_parts_of_one_cluster_are_told_apart_by_their_component_and_their_nodeset():
+    def labels(component, nodeset=""):
+        return {"metadata": {"labels": nebius.labels("one", component, nodeset)}}
+
+    world = filled(
+        (kinds.POD, "ctl", labels(nebius.CONTROLLER)),
+        (kinds.POD, "own", labels(nebius.WORKERS)),
+        (kinds.POD, "a-0", labels(nebius.NODE_SET, "a")),
+        (kinds.POD, "b-0", labels(nebius.NODE_SET, "b")),
+    )
+
+    def named(selector):
+        return [pod.metadata.name for pod in world.pods(Part("one", "ns", selector, {}))]
+
+    assert named(nebius.selector("one", nebius.CONTROLLER)) == ["ctl"]
+    assert named(nebius.selector("one", nebius.NODE_SET, "a")) == ["a-0"]
+    assert named(nebius.selector("one", nebius.NODE_SET)) == ["a-0", "b-0"]
+    # All of a cluster.
+    assert named({nebius.NAME: nebius.APP, nebius.INSTANCE: "one"}) == ["a-0", "b-0", "ctl", "own"]

@@ -60,12 +60,14 @@ def worker(
     restarts: int = 0,
     ready_since: datetime = NOW - SINCE,
     created: datetime = NOW - SINCE,
+    deleted: datetime = NOW,
     started: datetime | None = None,
 ) -> Worker:
     """Return a worker.
 
     `host` is its Kubernetes node ("": it is not scheduled), `node` its Slurm node; with `began`
-    False, its container waits for its image; `started` is when its container did.
+    False, its container waits for its image; `started` is when its container did; `deleted` counts
+    with `deleting` only.
     """
     name = name or f"w-{number}"
     node = name if node is None else node
@@ -85,7 +87,7 @@ def worker(
         uid=uid or f"uid-{name}",
         resource_version="1",
         creation_timestamp=stamp(created),
-        deletion_timestamp=stamp(NOW) if deleting else None,
+        deletion_timestamp=stamp(deleted) if deleting else None,
         deletion_grace_period_seconds=30 if deleting else 0,
         labels=own,
         annotations=dict(annotations or {}),

@@ -91,6 +91,14 @@ def test_a_drain_that_somebody_added_to_a_silent_node_without_a_word_stays():
     assert done(f"{DOWN}+DRAIN", "Not responding", "work", one=one, **told) == []
 
 
+@pytest.mark.parametrize("why", [None, "work"])
+@pytest.mark.parametrize("state", [DOWN, f"{DOWN}+DRAIN", "IDLE+DRAIN"])
+def test_what_an_admin_said_stays_his_when_slurmctld_adds_that_the_node_is_silent(state, why):
+    one = worker(ready_since=NOW)
+    said = {"reason": "bad disk : Not responding", "reason_at": NOW - MINUTE}
+    assert done(state, why=why, one=one, **said) == []
+
+
 def test_what_an_admin_set_down_stays_down_with_a_new_pod():
     one = worker(ready_since=NOW)
     assert done(DOWN, "bad disk", one=one, reason_at=NOW - MINUTE) == []

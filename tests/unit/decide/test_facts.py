@@ -13,10 +13,10 @@ COMMENT = (
 )
 
 
-def told(node, annotations=None, there=None, *, uid="", **options):
+def told(node, annotations=None, there=None, *, uid="", shape="", **options):
     there = there or worker()
     seen = fleet(there, slurm=[node], kube=[kube_node(annotations=annotations)])
-    return list(facts(wanted(uid=uid), seen, [there], **options))
+    return list(facts(wanted(uid=uid, shape=shape), seen, [there], **options))
 
 
 def test_a_worker_whose_kubernetes_node_says_nothing_leaves_slurm_alone():
@@ -91,6 +91,13 @@ def test_slurm_is_told_whose_worker_it_is():
     assert list(json.loads(action.comment)) == [
         "namespace", "podName", "node", "nodeSetName", "nodeSetUID",
     ]  # fmt: skip
+
+
+def test_a_comment_keeps_the_shape_that_the_record_was_made_with():
+    (action,) = told(slurm_node(), uid="uid-of-w", shape="round")
+    assert told_of(action.comment).shape == "round"
+    assert told(slurm_node(comment=action.comment), uid="uid-of-w", shape="round") == []
+    assert told(slurm_node(comment=action.comment), uid="uid-of-w", shape="square") == []
 
 
 def test_a_comment_is_written_once():

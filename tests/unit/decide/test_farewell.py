@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from shoal.decide.farewell import PATIENCE, draining, plan
+from shoal.decide.farewell import PATIENCE, draining, in_vain, plan
 from shoal.decide.plan import DeleteWorker, ForgetNode, Wait
 from shoal.model.nodeset import Mode
 
@@ -124,3 +124,15 @@ def test_a_forced_farewell_takes_jobs_along():
         DeleteWorker("Pod is pending termination: its NodeSet is being deleted", "w-0", one.uid)
         in made
     )
+
+
+@pytest.mark.parametrize("fields", [{"forced": True}, {"alone": False}, {"since": NOW - PATIENCE}])
+def test_a_silent_slurm_is_waited_for_in_vain_by_what_goes_with_it_or_by_force_or_for_long(fields):
+    since = fields.pop("since", NOW)
+    assert in_vain(wanted(deleted_at=since, **fields), fleet(slurm=None))
+    assert not in_vain(wanted(deleted_at=since, **fields), fleet(worker(), slurm=None))
+    assert not in_vain(wanted(**fields), fleet(slurm=None))
+
+
+def test_a_silent_slurm_is_not_waited_for_in_vain_at_first():
+    assert not in_vain(wanted(deleted_at=NOW), fleet(slurm=None))

@@ -3,18 +3,18 @@
 slurm-operator deletes all of them at once, as soon as they are ready (reference 3.14).
 """
 
-from datetime import timedelta
+from itertools import pairwise
 
 import pytest
 
-from shoal.decide.heal import GRACE_S, NO_NODES, heal, remember
+from shoal.decide.heal import GRACE, LONGEST, NO_NODES, heal, remember
 from shoal.decide.plan import DeleteWorker, LookInside, Wait
 from shoal.decide.wanted import Healing
+from shoal.model.nodeset import Strategy, Update
 
 from .fleets import NOW, fleet, slurm_node, wanted, worker
-from .worlds import Answer, grown, settled
+from .worlds import Answer, Stage, grown, settled
 
-GRACE = timedelta(seconds=GRACE_S)
 OTHERS = (slurm_node("other-0"),)
 
 
@@ -69,10 +69,42 @@ def test_of_many_only_a_few_go_at_a_time(many, few):
     assert len(ended(lost(*every, steps=none_inside(*every)))) == few
 
 
-def test_nobody_goes_while_another_one_is_on_its_way_back():
+@pytest.mark.parametrize(
+    "another",
+    [
+        worker(4, ready=False, created=NOW),
+        worker(4, host="", created=NOW),
+        worker(4, began=False, created=NOW),
+        worker(4, deleting=True),
+        worker(4, ready=False, deleting=True),
+    ],
+)
+def test_nobody_goes_while_another_one_is_on_its_way_back(another):
     every = [worker(n) for n in range(4)]
-    done = lost(*every, worker(4, ready=False), steps=none_inside(*every))
-    assert ended(done) == []
+    assert ended(lost(*every, another, steps=none_inside(*every))) == []
+
+
+@pytest.mark.parametrize(
+    "another",
+    [
+        worker(4, host="", created=NOW - LONGEST),
+        worker(4, began=False, created=NOW - LONGEST),
+        worker(4, ready=False, deleting=True, deleted=NOW - LONGEST),
+    ],
+)
+def test_one_that_does_not_come_back_is_not_waited_for_for_ever(another):
+    every = [worker(n) for n in range(4)]
+    assert ended(lost(*every, another, steps=none_inside(*every))) == ["w-0"]
+
+
+@pytest.mark.parametrize(
+    ("replicas", "since", "few"), [(4, NOW, 0), (4, NOW - LONGEST, 1), (3, NOW, 1)]
+)
+def test_one_that_was_replaced_and_is_not_there_yet_is_on_its_way_too(replicas, since, few):
+    every = [worker(n) for n in range(3)]
+    known = {w.name: Healing(NOW - GRACE) for w in every} | {"w-3": Healing(since, 1, since)}
+    seen = fleet(*every, slurm=OTHERS, steps=none_inside(*every))
+    assert len(ended(heal(wanted(replicas, healing=known), seen, every))) == few
 
 
 @pytest.mark.parametrize("one", [worker(ready=False), worker(began=False), worker(deleting=True)])
@@ -84,8 +116,7 @@ def test_each_try_is_given_twice_the_time():
     one = worker()
     assert ended(lost(one, tries=1, steps=none_inside(one))) == []
     assert ended(lost(one, tries=1, since=NOW - 2 * GRACE, steps=none_inside(one))) == ["w-0"]
-    fifteen = timedelta(minutes=15)
-    assert ended(lost(one, tries=99, since=NOW - fifteen, steps=none_inside(one))) == ["w-0"]
+    assert ended(lost(one, tries=99, since=NOW - LONGEST, steps=none_inside(one))) == ["w-0"]
 
 
 # -- what is remembered
@@ -112,6 +143,27 @@ def test_the_time_of_the_next_one_begins_when_it_runs():
     assert remember(asked, late, ())["w-0"] == Healing(NOW, 1)
 
 
+def test_a_try_is_remembered_while_there_is_no_pod():
+    tried, long_ago = Healing(NOW, 2, NOW), Healing(NOW, 2, NOW - LONGEST)
+    asked = wanted(healing={"w-0": tried, "w-1": long_ago, "w-2": Healing(NOW)})
+    assert remember(asked, fleet(slurm=OTHERS), ()) == {"w-0": tried}
+
+
+def test_a_slurmd_that_never_registers_is_replaced_more_and_more_seldom():
+    world, operator = grown(3)
+    made = []
+    for minute in range(120):
+        before = world.made
+        for _ in range(4):
+            world.tick(15)
+            world.records.pop("w-1", None)
+            operator.all_at_once()
+        made += [minute] * (world.made - before)
+    pauses = [later - sooner for sooner, later in pairwise(made)]
+    assert pauses == sorted(pauses)
+    assert pauses[0] < 5 < LONGEST.total_seconds() / 60 <= pauses[-1]
+
+
 # -- the day on which slurmctld loses its table
 
 
@@ -125,6 +177,32 @@ def test_a_lost_table_is_healed_a_worker_at_a_time_and_no_step_is_lost():
         world.tick(20)
     assert settled(world, operator)
     assert {f"w-{n}" for n in range(6)} <= world.records.keys()
+
+
+def test_a_worker_that_finds_no_node_keeps_nobody_else_lost():
+    world, operator = grown(4)
+    world.hosts = {pod.host: False for pod in world.pods.values()}
+    world.replicas = 6
+    world.lose_table(others=True)
+    assert settled(world, operator)
+    running = [pod.name for pod in world.pods.values() if pod.stage is Stage.RUNNING]
+    assert len(running) == 4
+    assert set(running) <= world.records.keys()
+
+
+def test_an_image_that_cannot_be_pulled_keeps_nobody_else_lost():
+    world, operator = grown(4, update=Update(Strategy.ON_DELETE), bad={"bad"})
+    world.revision = "bad"
+    world.die("w-1")
+    world.lose_table(others=True)
+    for _ in range(150):
+        operator.all_at_once()
+        world.tick(30)
+    # Each of the others was replaced in its turn, and comes up as soon as it can.
+    assert all(pod.stage is Stage.PULLING for pod in world.pods.values())
+    world.bad.clear()
+    assert settled(world, operator)
+    assert {f"w-{n}" for n in range(4)} <= world.records.keys()
 
 
 @pytest.mark.parametrize("answer", [Answer.EMPTY, Answer.NONE])

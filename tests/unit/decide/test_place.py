@@ -80,6 +80,14 @@ def test_a_node_is_free_only_once_its_last_worker_is_gone(there):
     assert change.create == ()
 
 
+def test_a_node_gets_no_worker_while_that_of_another_nodeset_is_there_under_its_name():
+    seen = fleet(kube=[kube_node("a"), kube_node("b")], others=frozenset({"a"}))
+    assert places(place.on_nodes(every(), seen)) == [(None, "b", "b")]
+    (told,) = place.clashes(every(), seen)
+    assert isinstance(told, Wait)
+    assert "Node (a)" in told.why
+
+
 def test_a_node_that_is_being_deleted_gets_no_worker():
     leaving = kube_node()
     meta = fleets.Meta("k-0", deletion_timestamp="2026-03-01T12:00:00Z")

@@ -8,7 +8,7 @@ from shoal.decide.rollout import UPDATE, budget, outdated
 from shoal.model.nodeset import Strategy, Update, Window
 
 from .fleets import NOW, SINCE, fleet, slurm_node, wanted, worker
-from .worlds import OTHER, grown
+from .worlds import CORDON, OTHER, grown
 
 
 def old(number, **fields):
@@ -62,10 +62,46 @@ def test_a_new_worker_that_slurm_has_lost_or_still_holds_drained_is_not_up():
     assert chosen(old(0), old(1), old(2), worker(3), slurm=there) == []
 
 
-def test_a_new_worker_that_an_admin_drained_stops_no_update():
-    slurm = [*(slurm_node(f"w-{n}") for n in range(3)),
-             slurm_node("w-3", "IDLE+DRAIN", reason="bad disk")]  # fmt: skip
+def test_a_new_worker_whose_slurmd_is_silent_is_not_up():
+    there = [slurm_node(f"w-{n}") for n in range(3)]
+    every = (old(0), old(1), old(2), worker(3))
+    assert chosen(*every, slurm=[*there, slurm_node("w-3", "IDLE+NOT_RESPONDING")]) == []
+    assert chosen(*every, slurm=[*there, slurm_node("w-3", "MIXED+NOT_RESPONDING")]) == [2]
+
+
+@pytest.mark.parametrize(("told", "goes"), [(1, [1]), (2, [0, 1]), (3, [0, 1, 3])])
+def test_old_workers_whose_slurmd_is_silent_go_first_and_within_the_budget(told, goes):
+    slurm = [slurm_node(f"w-{n}", "IDLE+NOT_RESPONDING" if n < 2 else "IDLE") for n in range(4)]
+    assert chosen(*map(old, range(4)), told=told, slurm=slurm) == goes
+
+
+@pytest.mark.parametrize("state", ["IDLE+DRAIN", "DOWN", "DOWN+DRAIN", "IDLE+DRAIN+NOT_RESPONDING"])
+def test_what_an_admin_took_out_before_its_worker_was_replaced_stops_no_update(state):
+    last = slurm_node("w-3", state, reason="bad disk", reason_at=NOW - 2 * SINCE)
+    slurm = [*(slurm_node(f"w-{n}") for n in range(3)), last]
     assert chosen(old(0), old(1), old(2), worker(3), slurm=slurm) == [2]
+
+
+def test_an_admins_drain_is_not_newer_for_what_slurmctld_adds_when_the_pod_ends():
+    last = slurm_node("w-3", "IDLE+DRAIN", reason="bad disk : Not responding", reason_at=NOW)
+    slurm = [*(slurm_node(f"w-{n}") for n in range(3)), last]
+    assert chosen(old(0), old(1), old(2), worker(3), slurm=slurm) == [2]
+
+
+@pytest.mark.parametrize("state", ["IDLE+DRAIN", "MIXED+DRAIN", "DOWN", "DOWN+DRAIN"])
+@pytest.mark.parametrize("when", [NOW, NOW - SINCE, None])
+def test_what_was_taken_out_since_may_be_the_new_images_doing_and_counts(state, when):
+    last = slurm_node("w-3", state, reason="NHC: no GPU", reason_at=when)
+    slurm = [*(slurm_node(f"w-{n}") for n in range(3)), last]
+    assert chosen(old(0), old(1), old(2), worker(3), slurm=slurm) == []
+    assert chosen(old(0), old(1), old(2), worker(3), slurm=slurm, told=2) == [2]
+
+
+def test_a_new_worker_that_is_drained_for_a_cordon_stops_no_update():
+    last = slurm_node("w-3", "IDLE+DRAIN", reason="slurm-operator: Pod (ns/w-3) was cordoned")
+    slurm = [*(slurm_node(f"w-{n}") for n in range(3)), last]
+    cordoned = worker(3, annotations={CORDON: "true"})
+    assert chosen(old(0), old(1), old(2), cordoned, slurm=slurm) == [2]
 
 
 def test_a_new_worker_counts_once_it_is_ready_for_long_enough():
@@ -161,3 +197,32 @@ def test_an_image_that_cannot_be_pulled_stops_the_update_at_the_budget(replicas,
     world.revision = "r1"
     operator.all_at_once()
     assert all(pod.ending for pod in world.pods.values() if pod.revision == "bad")
+
+
+@given(st.integers(1, 7), st.sampled_from([1, 2, "25%", "50%"]))
+def test_a_health_check_that_drains_each_new_worker_stops_the_update_at_the_budget(replicas, told):
+    world, operator = grown(replicas, update=Update(max_unavailable=told))
+    world.revision = "r2"
+    for _ in range(40):
+        operator.all_at_once()
+        world.tick(30)
+        for name, pod in world.pods.items():
+            if pod.revision == "r2" and pod.registered and world.records[name].serving:
+                world.records[name].drain = True
+                world.records[name].say("NHC: no GPU", world.now)
+        assert out(world) <= budget(told, replicas)
+    assert out(world) == min(budget(told, replicas), replicas)
+
+
+def test_a_worker_that_an_admin_set_down_long_ago_does_not_stop_an_update():
+    world, operator = grown(3, update=Update(max_unavailable=1))
+    record = world.records["w-0"]
+    record.drain = record.down = True
+    record.say("broken", world.now)
+    world.tick(60)
+    world.revision = "r2"
+    for _ in range(40):
+        operator.all_at_once()
+        world.tick(30)
+    assert {pod.revision for pod in world.pods.values()} == {"r2"}
+    assert (record.drain, record.reason) == (True, "broken")

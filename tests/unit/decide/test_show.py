@@ -134,6 +134,12 @@ def test_a_deadline_is_written_once():
     assert marks(fleet(there, ends={"w-0": NOW})) == []
 
 
+def test_a_deadline_goes_once_it_does_not_matter_who_goes_first():
+    there = worker(annotations={DEADLINE: "2026-03-01T12:30:00Z"})
+    (action,) = show(wanted(), fleet(there, slurm=None), [there], order=False)
+    assert action.annotations == {DEADLINE: None}
+
+
 def test_a_deadline_stays_where_nobody_asked_for_jobs():
     there = worker(annotations={DEADLINE: "2026-03-01T12:30:00Z"})
     assert marks(fleet(there, ends=None)) == []

@@ -12,6 +12,8 @@ from datetime import datetime, timedelta
 from shoal.controllers.carry_out import Deeds
 from shoal.controllers.nodeset import GRAVE, Memory
 from shoal.decide import workers
+from shoal.decide.drains import SILENT
+from shoal.decide.notes import kept_of
 from shoal.decide.plan import (
     Action,
     CreateWorker,
@@ -38,7 +40,6 @@ from .fleets import nodeset as make_nodeset
 
 PREFIXES = Prefixes(NAMING.reason_prefix)
 CORDON = NAMING.annotations.pod_cordon
-SILENT = "Not responding"
 OTHER = "other-0"  # a node of another NodeSet
 HOSTS = 12
 
@@ -87,8 +88,8 @@ class Slurmd:
     def name(self) -> str:
         return f"w-{self.number}"
 
-    def seen(self) -> Worker:
-        """Return it as Kubernetes tells of it."""
+    def seen(self, now: datetime) -> Worker:
+        """Return it as Kubernetes tells of it; one that ends is gone a moment later."""
         return worker(
             self.number,
             uid=self.uid,
@@ -103,6 +104,7 @@ class Slurmd:
             conditions=[PodCondition(t, "True", "", m) for t, m in self.conditions.items()],
             ready_since=self.ready_since or self.created,
             created=self.created,
+            deleted=now,
         )
 
 
@@ -115,6 +117,7 @@ class Record:
     responding: bool = True
     reason: str = ""
     reason_at: datetime | None = None
+    note: str = ""  # an admin's, who did not drain it
     comment: str = ""
 
     @property
@@ -124,7 +127,7 @@ class Record:
     @property
     def silent(self) -> bool:
         """Say whether slurmctld alone gave it up."""
-        return self.down and not self.drain and SILENT in self.reason
+        return self.down and not self.drain and self.reason.startswith(SILENT)
 
     def say(self, reason: str, now: datetime) -> None:
         self.reason, self.reason_at = reason, now if reason else None
@@ -196,7 +199,7 @@ class World:
 
     def fleet(self, slurm: Mapping[str, SlurmNode] | None, steps: Mapping[str, bool]) -> Fleet:
         """Return what an operator gathers."""
-        every = tuple(pod.seen() for pod in self.pods.values())
+        every = tuple(pod.seen(self.now) for pod in self.pods.values())
         kube = {n: kube_node(n, unschedulable=cordoned) for n, cordoned in self.hosts.items()}
         asked = slurm is not None and workers.order_matters(self.wanted, every)
         return Fleet(every, self.now, slurm, kube, self.ends() if asked else None, steps)
@@ -220,18 +223,20 @@ class World:
         """Drain a node, by us."""
         record = self.records[name]
         foreign = PREFIXES.owner_of(record.reason) is Owner.FOREIGN
-        assert record.silent or not foreign, f"{name}: {record.reason!r} is overwritten"
+        kept = record.serving and record.reason == kept_of(self._node(name))
+        assert record.silent or kept or not foreign, f"{name}: {record.reason!r} is overwritten"
         record.drain = True
         record.say(reason, self.now)
 
-    def resume(self, name: str, *, down: bool) -> None:
-        """Let a node serve again, by us."""
+    def resume(self, name: str, note: str, *, down: bool) -> None:
+        """Let a node serve again, by us, with what an admin had noted of it."""
         record = self.records[name]
         ours = PREFIXES.owner_of(record.reason) is Owner.OURS
-        assert ours or record.silent, f"{name}: {record.reason!r} is not ours to lift"
+        back = record.serving and not record.reason and note
+        assert ours or record.silent or back, f"{name}: {record.reason!r} is not ours to lift"
         assert down or not record.down
         record.drain = record.down = False
-        record.say("", self.now)
+        record.say(note, self.now)
 
     def delete(self, uid: str) -> None:
         """End a pod, by us."""
@@ -293,7 +298,8 @@ class World:
         for record in self.records.values():
             if not record.responding and not record.down:
                 record.down = True
-                record.say(record.reason or SILENT, self.now)
+                said = record.reason.removesuffix(SILENT).removesuffix(" : ")
+                record.say(f"{said} : {SILENT}" if said else SILENT, self.now)
         for name, pod in list(self.pods.items()):
             if pod.ending or (pod.host and pod.host not in self.hosts):
                 self._leave(pod)
@@ -324,6 +330,7 @@ class World:
             record.down = False
             if not record.drain:
                 record.say("", self.now)
+                record.note = ""
 
     def _fall_silent(self, pod: Slurmd) -> None:
         self.jobs = [job for job in self.jobs if job.uid != pod.uid]
@@ -421,8 +428,8 @@ class Operator:
                 world.create(number)
             case DrainWorker(node=node):
                 world.drain(node, PREFIXES.sign(action.why))
-            case ResumeWorker(node=node, down=down):
-                world.resume(node, down=down)
+            case ResumeWorker(node=node, down=down, note=note):
+                world.resume(node, note, down=down)
             case TellSlurm(node=node, comment=comment):
                 world.records[node].comment = comment or world.records[node].comment
             case ForgetNode(node=node):
@@ -482,7 +489,7 @@ def settled(world: World, operator: Operator, passes: int = 150) -> bool:
     for _ in range(passes):
         plan = operator.all_at_once()
         quiet = quiet + 1 if not plan and not world.jobs else 0
-        if quiet == 3:
+        if quiet > 3:  # so many passes a pod takes to be up
             return True
         world.tick(30)
     return False

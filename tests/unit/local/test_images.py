@@ -83,6 +83,14 @@ def test_a_user_names_images_with_or_without_a_tag(words, found):
     assert named(words) == found
 
 
+@pytest.mark.parametrize("dialect", ["slinky", "nebius"])
+def test_the_images_of_one_api_have_no_other_slurm_among_them(dialect):
+    others = {"slinky": "worker_slurmd", "nebius": "slurmd"}
+    found = {name.partition(":")[0] for name in named([dialect])}
+    assert others[dialect] not in found
+    assert {"mariadb", "shoal"} < found
+
+
 def test_all_is_everything_but_the_ground():
     assert set(named(["all"])) == set(BUNDLE_OF) - set(GROUND)
 

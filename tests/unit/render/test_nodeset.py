@@ -50,7 +50,7 @@ def test_a_worker_has_a_name_a_hostname_and_its_place_in_the_cluster():
 def test_the_worker_of_a_node_is_named_after_it_and_runs_nowhere_else():
     made = pod_on(CLUSTER, make_nodeset(mode=Mode.EVERY_NODE), "n1.example", "n1")
     labels = made["metadata"]["labels"]
-    assert made["metadata"]["generateName"] == "cpu-"
+    assert made["metadata"]["name"] == "cpu-n1.example"
     assert made["spec"]["hostname"] == labels[f"{LABEL}/pod-hostname"] == "n1"
     assert labels[f"{LABEL}/scaling-mode"] == "DaemonSet"
     assert not {f"{LABEL}/pod-name", f"{LABEL}/pod-index"} & labels.keys()

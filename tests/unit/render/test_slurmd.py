@@ -51,6 +51,15 @@ def test_slurmd_asks_each_of_several_slurmctlds():
 # -- topology
 
 
+def test_a_workers_shape_is_what_it_tells_slurm_and_nothing_else():
+    plain = slurmd.shape(make_nodeset())
+    assert plain == slurmd.shape(make_nodeset(part=asking(image="other:1")))
+    told = {slurmd.shape(make_nodeset(extra=extra)) for extra in ("Weight=1", "Features=fast")}
+    limited = asking(resources={"limits": {"cpu": "1"}})
+    assert len({plain, *told, slurmd.shape(make_nodeset(part=limited))}) == 4
+    assert slurmd.shape(make_nodeset(extra="Comment='")) == ""
+
+
 def topology(made):
     return {one["name"] for one in made["env"] if one["name"].endswith("TOPOLOGY")}
 

@@ -179,3 +179,11 @@ async def test_what_is_gone_is_not_remembered():
     await made.apply(OWNER, [pod(0), pod(1)])
     await made.apply(OWNER, [pod(0)], Rules(prune=[POD]))
     assert list(made._settled) == ["uid-w-0"]
+
+
+async def test_what_an_owner_has_apart_from_an_application_is_not_pruned_by_it():
+    made = applier(wire := Wire())
+    await made.apply(OWNER, [pod(0), pod(1)])
+    theirs = Rules(prune=[POD], among=lambda obj: obj.metadata.name != "w-0")
+    await made.apply(OWNER, [], theirs)
+    assert [call for call in wire.calls if call[0] == "delete"] == [("delete", "w-1")]

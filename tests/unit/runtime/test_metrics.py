@@ -72,6 +72,14 @@ def test_requests_are_counted_by_verb_plural_and_code():
     assert seen["shoal_api_request_seconds_count verb=apply"] == 2
 
 
+def test_requests_of_others_are_counted_apart():
+    metrics = Metrics()
+    metrics.calls("slurmrestd")("GET", "nodes", 200, 0.01)
+    seen = values(metrics)
+    assert seen["shoal_calls_total code=200 of=slurmrestd verb=GET what=nodes"] == 1
+    assert seen["shoal_call_seconds_count of=slurmrestd verb=GET"] == 1
+
+
 def test_a_request_known_by_its_path_does_not_become_a_label_for_each_object():
     metrics = Metrics()
     for number in range(3):

@@ -1,19 +1,15 @@
-"""What may be written of slinky.slurm.net: pure functions behind the paths of the webhooks. Pure.
-
-A change is judged by what it changes: what was wrong before is a warning, not an error, so that an
-object that was once let in can still be scaled, marked and deleted.
-"""
+"""What may be written of slinky.slurm.net: what is behind the paths of the webhooks. Pure."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
 
+from ...kube import values
+from ...kube.findings import Findings, Lookups, Unknown, Verdict, Wrong, created, updated
 from ...kube.kinds import NODE, POD, Kind
 from ...kube.objects import Object, key_of
 from . import (
-    checks,
     controller_checks,
     defaults,
     kind_checks,
@@ -23,21 +19,7 @@ from . import (
     types,
 )
 from .convert import convert
-from .findings import Doubtful, Findings, Lookups, Unknown, Wrong
 from .types import ACCOUNTING, CONTROLLER, KINDS, LOGIN_SET, NODE_SET, REST_API, TOKEN
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """What is said of a write: it may happen if there are no errors."""
-
-    errors: tuple[Wrong, ...] = ()
-    warnings: tuple[str, ...] = ()
-
-    @property
-    def message(self) -> str:
-        """Return the errors as one text."""
-        return "; ".join(str(error) for error in self.errors)
 
 
 def review(kind: Kind, operation: str, new: Object, old: Object, ask: Lookups) -> Verdict:
@@ -48,23 +30,17 @@ def review(kind: Kind, operation: str, new: Object, old: Object, ask: Lookups) -
     # One that waits for its finalizers must be let go, whatever is wrong with it.
     if operation == "DELETE" or new["metadata"].get("deletionTimestamp"):
         return Verdict()
-    found = list(dict.fromkeys(_findings(kind, new, ask)))
-    errors = [one for one in found if isinstance(one, Wrong)]
-    warnings = [one for one in found if isinstance(one, Doubtful)]
+    found = _findings(kind, new, ask)
     if operation != "UPDATE":
-        return Verdict(tuple(errors), tuple(map(str, warnings)))
-    known = set(_findings(kind, old, ask))
-    fresh = [error for error in errors if error not in known]
-    changed = [*fresh, *_changes(kind, new, old)]
-    left = [one for one in found if one in known or isinstance(one, Doubtful)]
-    return Verdict(tuple(changed), tuple(map(str, left)))
+        return created(found)
+    return updated(found, _findings(kind, old, ask), _changes(kind, new, old))
 
 
 def _findings(kind: Kind, obj: Object, ask: Lookups) -> Findings:
     newest = convert(obj, kind.version)
     read = msgspec.convert(newest, types.TYPES[kind.kind])
     yield from made.names(kind, read, ask)
-    yield from checks.nul("spec", newest.get("spec", {}))
+    yield from values.nul("spec", newest.get("spec", {}))
     yield from CHECKS[kind](read, ask)
 
 

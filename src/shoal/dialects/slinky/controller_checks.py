@@ -1,31 +1,15 @@
-"""What is checked of a Controller of slinky.slurm.net. Pure.
-
-Keys of a configuration that the operator writes are refused where another value would lose the
-cluster's state or cut its daemons off, and doubted where it merely wins.
-"""
+"""What is checked of a Controller of slinky.slurm.net. Pure."""
 
 import re
-from collections.abc import Mapping
 
+from ...kube import values
+from ...kube.findings import Doubtful, Findings, Lookups, Unknown, Wrong
 from ...kube.kinds import CONFIG_MAP, PERSISTENT_VOLUME_CLAIM
 from ...slurm import conf
+from .. import texts
 from . import checks, defaults, types
 from .checks import TEMPLATE
-from .findings import Doubtful, Finding, Findings, Lookups, Unknown, Wrong
 from .parts import ExternalConfig
-
-SLURM_CONF: Mapping[str, type[Finding]] = {
-    **dict.fromkeys(
-        ("ClusterName", "SlurmctldHost", "SlurmctldPort", "SlurmctldAddr", "StateSaveLocation"),
-        Wrong,
-    ),
-    **dict.fromkeys(("SlurmUser", "AuthType", "CredType"), Wrong),
-    **dict.fromkeys(
-        ("AccountingStorageType", "AccountingStorageHost", "AccountingStoragePort"), Doubtful
-    ),
-    **dict.fromkeys(("AuthAltTypes", "SlurmdPort", "SlurmdSpoolDir", "SlurmdUser"), Doubtful),
-    **dict.fromkeys(("SlurmctldLogFile", "SlurmdLogFile", "SlurmSchedLogFile"), Doubtful),
-}
 
 # It becomes a folder's name, and a part of table names, where case is lost (man slurm.conf).
 _CLUSTER_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
@@ -44,14 +28,14 @@ def controller(obj: types.Controller, ask: Lookups) -> Findings:
             "spec.persistence.enabled",
             "without a volume, all jobs are lost whenever slurmctld's pod is replaced",
         )
-    yield from checks.lines("spec.extraConf", spec.extra_conf, SLURM_CONF, conf.SLURM)
+    yield from texts.lines("spec.extraConf", spec.extra_conf, texts.SLURM_CONF, conf.SLURM)
     yield from checks.service("spec.service", spec.service, "slurmctld", 6817)
     ours = {"slurmctld": "containers", "reconfigure": "initContainers", "logfile": "initContainers"}
     yield from checks.template(TEMPLATE, spec.template, ours, bare=False)
     for name in ours:
         yield from checks.container(f"spec.{name}", name, getattr(spec, name))
     yield from _metrics(spec.metrics)
-    yield from checks.existing(
+    yield from values.existing(
         types.ACCOUNTING,
         namespace,
         {"spec.accountingRef.name": spec.accounting_ref.name if spec.accounting_ref else ""},
@@ -88,7 +72,7 @@ def keys(spec: types.ControllerSpec | types.AccountingSpec) -> Findings:
 
 def _address(where: ExternalConfig) -> Findings:
     field = "spec.externalConfig"
-    yield from checks.words({f"{field}.host": ("SlurmctldHost", where.host)})
+    yield from texts.words({f"{field}.host": ("SlurmctldHost", where.host)})
     if not where.host:
         yield Wrong(f"{field}.host", "is empty; say where the daemon runs")
     if not 0 < where.port <= 65535:
@@ -110,7 +94,7 @@ def _controller_references(obj: types.Controller, ask: Lookups) -> Findings:
         yield from checks.files(field, refs or (), namespace, ask)
     if spec.jwks_key_ref is not None:
         named = {"spec.jwksKeyRef.name": spec.jwks_key_ref.name}
-        yield from checks.existing(CONFIG_MAP, namespace, named, ask)
+        yield from values.existing(CONFIG_MAP, namespace, named, ask)
 
 
 RWX = "ReadWriteMany"
@@ -134,41 +118,16 @@ def _high_availability(obj: types.Controller, ask: Lookups) -> Findings:
         yield Wrong(field, f"{HA}; {claim!r} has {', '.join(modes)}")
 
 
-# Years, weeks and days have one length each for Prometheus.
-_PROMETHEUS_MS = {
-    "y": 31536000000, "w": 604800000, "d": 86400000, "h": 3600000, "m": 60000, "s": 1000, "ms": 1,
-}  # fmt: skip
-_PROMETHEUS = re.compile(types.DURATION)
-_PIECE = re.compile(r"([0-9]+)(ms|[ywdhms])")
-
-
 def _metrics(metrics: types.Metrics) -> Findings:
     field, monitor = "spec.metrics.serviceMonitor", metrics.service_monitor
     if monitor is None or not monitor.enabled:
         return
     if not metrics.enabled:
         yield Doubtful(f"{field}.enabled", "finds nothing while spec.metrics.enabled is false")
-    yield from _scraped(field, monitor.interval, monitor.scrape_timeout)
+    yield from values.scraped(field, monitor.interval, monitor.scrape_timeout)
     for number, one in enumerate(monitor.endpoints or ()):
         at = f"{field}.endpoints[{number}]"
         interval = one.interval or monitor.interval
-        yield from _scraped(at, interval, one.scrape_timeout or monitor.scrape_timeout)
+        yield from values.scraped(at, interval, one.scrape_timeout or monitor.scrape_timeout)
         if not one.path.startswith("/"):
             yield Wrong(f"{at}.path", f"{one.path!r} is no path; start it with /")
-
-
-def _scraped(field: str, interval: str | None, timeout: str | None) -> Findings:
-    for name, text in (("interval", interval), ("scrapeTimeout", timeout)):
-        if text and not _PROMETHEUS.fullmatch(text):
-            message = f"{text!r} is no duration; write it as 30s or 1m30s"
-            yield Wrong(f"{field}.{name}", message)
-            return
-    if interval and timeout and _milliseconds(timeout) > _milliseconds(interval):
-        yield Wrong(
-            f"{field}.scrapeTimeout",
-            f"{timeout} is longer than the interval, {interval}; shorten it",
-        )
-
-
-def _milliseconds(text: str) -> int:
-    return sum(int(number) * _PROMETHEUS_MS[unit] for number, unit in _PIECE.findall(text))

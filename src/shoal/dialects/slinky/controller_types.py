@@ -4,6 +4,7 @@ from typing import Annotated, ClassVar
 
 from msgspec import field
 
+from ...kube.fields import DURATION, Int32, Status, Texts, about, needs, said
 from ...kube.objects import Resource, Slim
 from ...kube.schema import NULLABLE, Rule
 from .parts import (
@@ -16,23 +17,14 @@ from .parts import (
     SLURM_KEY,
     Container,
     External,
-    Int32,
     Key,
     Persistence,
     PodTemplate,
     Reference,
     References,
     Service,
-    Status,
-    Texts,
-    about,
-    needs,
-    said,
 )
 
-DURATION = (
-    "^(0|(([0-9]+)y)?(([0-9]+)w)?(([0-9]+)d)?(([0-9]+)h)?(([0-9]+)m)?(([0-9]+)s)?(([0-9]+)ms)?)$"
-)
 PrometheusDuration = Annotated[str | None, said(pattern=DURATION)]
 
 

@@ -3,11 +3,13 @@
 from collections.abc import Mapping
 from datetime import timedelta
 
+from ...kube import values
+from ...kube.findings import Doubtful, Finding, Findings, Lookups, Wrong
 from ...slurm import conf
+from .. import texts
 from . import checks, defaults, naming, types
 from .checks import TEMPLATE
 from .controller_checks import keys
-from .findings import Doubtful, Finding, Findings, Lookups, Wrong
 
 SLURMDBD_CONF: Mapping[str, type[Finding]] = {
     **dict.fromkeys(("DbdHost", "DbdPort", "SlurmUser", "AuthType"), Wrong),
@@ -26,7 +28,7 @@ def loginset(obj: types.LoginSet, ask: Lookups) -> Findings:
     yield from of_a_controller(obj, ask)
     if not spec.sssd_conf_ref.name:
         yield Wrong("spec.sssdConfRef.name", "is empty; name the Secret with sssd.conf")
-    yield from checks.at_least(0, {"spec.replicas": spec.replicas})
+    yield from values.at_least(0, {"spec.replicas": spec.replicas})
     yield from checks.service("spec.service", spec.service, "login", 22)
     ours = {"login": "containers", "initconf": "initContainers"}
     yield from checks.template(TEMPLATE, spec.template, ours, bare=False)
@@ -60,19 +62,19 @@ def accounting(obj: types.Accounting, ask: Lookups) -> Findings:
     storage = spec.storage_config
     field = "spec.storageConfig"
     if storage is not None:
-        yield from checks.words(
+        yield from texts.words(
             {
                 f"{field}.host": ("StorageHost", storage.host),
                 f"{field}.database": ("StorageLoc", storage.database),
                 f"{field}.username": ("StorageUser", storage.username),
             }
         )
-        yield from checks.ports({f"{field}.port": storage.port})
+        yield from values.ports({f"{field}.port": storage.port})
         if not spec.external and not storage.host:
             yield Wrong(f"{field}.host", "is empty; name the host of the database")
     elif not spec.external:
         yield Wrong(field, "is missing; say where the database is, or set spec.external")
-    yield from checks.lines(
+    yield from texts.lines(
         "spec.extraConf", spec.extra_conf, SLURMDBD_CONF, conf.GRAMMARS["slurmdbd.conf"]
     )
     yield from checks.service("spec.service", spec.service, "slurmdbd", 6819)
@@ -84,7 +86,7 @@ def restapi(obj: types.RestApi, ask: Lookups) -> Findings:
     """Check a RestApi."""
     spec = obj.spec
     yield from of_a_controller(obj, ask)
-    yield from checks.at_least(0, {"spec.replicas": spec.replicas})
+    yield from values.at_least(0, {"spec.replicas": spec.replicas})
     yield from checks.service("spec.service", spec.service, "slurmrestd", 6820)
     yield from checks.template(TEMPLATE, spec.template, {"slurmrestd": "containers"}, bare=False)
     yield from checks.container("spec.slurmrestd", "slurmrestd", spec.slurmrestd)
@@ -100,7 +102,7 @@ def token(obj: types.Token, ask: Lookups) -> Findings:
         yield Wrong("spec.username", "is empty; name a user of Slurm")
     elif spec.secret_ref is None:
         name = naming.token_secret(obj.metadata.name, spec.username)
-        for found in checks.subdomain("spec.username", name, "the Secret"):
+        for found in values.subdomain("spec.username", name, "the Secret"):
             yield Wrong(found.field, f"{found.message}; or name one in spec.secretRef")
     elif key is not None and spec.secret_ref.name == key.name:
         message = f"{key.name!r} holds the key; the token would be written over it"
@@ -110,7 +112,7 @@ def token(obj: types.Token, ask: Lookups) -> Findings:
         message = f"is {old.namespace!r}, and only {namespace!r} is allowed; copy the Secret"
         yield Wrong("spec.jwtHs256KeyRef.namespace", message)
     if spec.lifetime:
-        yield from checks.lasting("spec.lifetime", spec.lifetime, timedelta(seconds=1))
+        yield from values.lasting("spec.lifetime", spec.lifetime, timedelta(seconds=1))
 
 
 def of_a_controller(obj: types.NodeSet | types.LoginSet | types.RestApi, ask: Lookups) -> Findings:
@@ -118,4 +120,4 @@ def of_a_controller(obj: types.NodeSet | types.LoginSet | types.RestApi, ask: Lo
     ref, namespace = obj.spec.controller_ref, obj.metadata.namespace
     yield from checks.references(namespace, {"spec.controllerRef": ref})
     named = {"spec.controllerRef.name": ref.name}
-    yield from checks.existing(types.CONTROLLER, namespace, named, ask)
+    yield from values.existing(types.CONTROLLER, namespace, named, ask)

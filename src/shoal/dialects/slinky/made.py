@@ -5,10 +5,11 @@ from typing import Any
 
 import msgspec
 
+from ...kube import values
+from ...kube.findings import Findings, Lookups, Wrong
 from ...kube.kinds import Kind
 from ...kube.objects import Resource
-from . import checks, naming, types
-from .findings import Findings, Lookups, Wrong
+from . import naming, types
 from .types import ACCOUNTING, CONTROLLER, KINDS, LOGIN_SET, NODE_SET, REST_API, TOKEN
 
 NAME = "metadata.name"
@@ -22,7 +23,7 @@ def names(kind: Kind, obj: Resource, ask: Lookups) -> Findings:
     made = list(MADE[kind](obj))
     for sort, name in made:
         if sort in _LONGEST:
-            yield from checks.service_name(NAME, name, f"the {sort}", _LONGEST[sort])
+            yield from values.service_name(NAME, name, f"the {sort}", _LONGEST[sort])
     for other, theirs in _others(kind, obj, ask):
         for sort, name in made:
             if (sort, name) in theirs:
@@ -31,7 +32,7 @@ def names(kind: Kind, obj: Resource, ask: Lookups) -> Findings:
                 break
 
 
-_LONGEST = {"Service": checks.LABEL_LENGTH, "StatefulSet": checks.STATEFUL_SET_LENGTH}
+_LONGEST = {"Service": values.LABEL_LENGTH, "StatefulSet": values.STATEFUL_SET_LENGTH}
 
 
 def _others(kind: Kind, obj: Resource, ask: Lookups) -> Iterable[tuple[str, set[Made]]]:

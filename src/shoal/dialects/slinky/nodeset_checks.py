@@ -1,15 +1,16 @@
 """What is checked of a NodeSet of slinky.slurm.net. Pure."""
 
-import re
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 
 import msgspec
 
+from ...kube import values
+from ...kube.findings import Doubtful, Findings, Lookups, Wrong
 from ...slurm.reservations import FLAGS
+from .. import texts
 from . import checks, defaults, kind_checks, types
 from .checks import TEMPLATE
-from .findings import Doubtful, Findings, Lookups, Wrong
 
 NAME = "metadata.name"
 HOSTNAME = "spec.template.spec.hostname"
@@ -23,7 +24,7 @@ def nodeset(obj: types.NodeSet, ask: Lookups) -> Findings:
     """Check a NodeSet."""
     spec = obj.spec
     yield from kind_checks.of_a_controller(obj, ask)
-    yield from checks.at_least(
+    yield from values.at_least(
         0,
         {
             "spec.replicas": spec.replicas,
@@ -34,8 +35,8 @@ def nodeset(obj: types.NodeSet, ask: Lookups) -> Findings:
     )
     yield from _worker_names(obj)
     yield from _other_nodesets(obj, ask)
-    yield from checks.options("spec.extraConf", spec.extra_conf, "NodeName", _NODE)
-    yield from checks.options(
+    yield from texts.options("spec.extraConf", spec.extra_conf, "NodeName", _NODE)
+    yield from texts.options(
         "spec.partition.config", spec.partition.config, "PartitionName", ("Nodes",)
     )
     ours = {"slurmd": "containers", "logfile": "initContainers"}
@@ -62,9 +63,9 @@ def _worker_names(obj: types.NodeSet) -> Findings:
         yield Wrong(field, f"Slurm takes {slurm_name!r} for something else; choose another name")
     digits = max(LONGEST_NUMBER, obj.spec.ordinal_padding)
     if name:
-        yield from checks.label(NAME, f"{name}-{'0' * digits}", "the pod")
+        yield from values.label(NAME, f"{name}-{'0' * digits}", "the pod")
     if hostname:
-        yield from checks.label(HOSTNAME, f"{hostname}{'0' * digits}", "the hostname")
+        yield from values.label(HOSTNAME, f"{hostname}{'0' * digits}", "the hostname")
 
 
 def _other_nodesets(obj: types.NodeSet, ask: Lookups) -> Findings:
@@ -109,7 +110,7 @@ def _same_nodes(one: str, other: str) -> bool:
 def _updates(strategy: types.UpdateStrategy) -> Findings:
     field = "spec.updateStrategy"
     most = strategy.rolling_update.max_unavailable
-    yield from _share(f"{field}.rollingUpdate.maxUnavailable", most)
+    yield from values.share(f"{field}.rollingUpdate.maxUnavailable", most)
     scheduled = strategy.scheduled_update
     if scheduled is None:
         if strategy.type == "ScheduledUpdate":
@@ -118,24 +119,13 @@ def _updates(strategy: types.UpdateStrategy) -> Findings:
         return
     at = f"{field}.scheduledUpdate"
     if scheduled.duration:
-        yield from checks.lasting(f"{at}.duration", scheduled.duration, timedelta(minutes=1))
+        yield from values.lasting(f"{at}.duration", scheduled.duration, timedelta(minutes=1))
     if scheduled.start_time and not _is_time(scheduled.start_time):
         message = f"{scheduled.start_time!r} is no time; write it as 2030-01-31T20:00:00Z"
         yield Wrong(f"{at}.startTime", message)
     for number, flag in enumerate(scheduled.flags or ()):
         if flag.upper() not in FLAGS:
             yield Doubtful(f"{at}.flags[{number}]", f"{flag!r} is no flag that we know of Slurm's")
-
-
-def _share(field: str, value: int | str) -> Findings:
-    """Check a number of pods, or a share of them."""
-    if isinstance(value, int):
-        if value < 1:
-            yield Wrong(field, f"maxUnavailable must be > 0, got {value}")
-    elif not re.fullmatch(r"[0-9]+%", value):
-        yield Wrong(field, f"{value!r} is neither a number nor a share; write it as 2 or 25%")
-    elif int(value[:-1]) == 0:
-        yield Wrong(field, f"maxUnavailable must be > 0, got {value}")
 
 
 def _is_time(text: str) -> bool:
@@ -165,4 +155,4 @@ def _claims(spec: types.NodeSetSpec) -> Findings:
             yield Wrong(f"{field}[{number}].metadata.name", f"{name!r} is there twice")
         else:
             names.add(name)
-            yield from checks.label(f"{field}[{number}].metadata.name", name, "the volume")
+            yield from values.label(f"{field}[{number}].metadata.name", name, "the volume")

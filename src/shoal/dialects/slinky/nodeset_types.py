@@ -4,24 +4,10 @@ from typing import Annotated, Any, ClassVar
 
 from msgspec import field
 
+from ...kube.fields import Int32, Status, Texts, Time, about, needs, one_of, said
 from ...kube.objects import Object, Resource, Slim
 from ...kube.schema import NULLABLE, PRESERVE, Rule
-from .parts import (
-    EXTRA_SSHD,
-    Container,
-    ControllerRef,
-    Int32,
-    Key,
-    LocalReference,
-    PodTemplate,
-    Status,
-    Texts,
-    Time,
-    about,
-    needs,
-    one_of,
-    said,
-)
+from .parts import EXTRA_SSHD, Container, ControllerRef, Key, LocalReference, PodTemplate
 
 
 class Ssh(Slim, frozen=True, gc=False):

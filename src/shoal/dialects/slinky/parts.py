@@ -1,52 +1,15 @@
-"""What the kinds of slinky.slurm.net have in common. Pure.
+"""What the kinds of slinky.slurm.net have in common. Pure."""
 
-Every field has a default here, also where the API server insists on a value: an object that an
-older definition let through must not spoil the list that it is read with. `needs` says what the
-API server insists on. For the same reason enums, patterns and bounds are `said`, not msgspec's.
-A default by `field(default_factory=...)` is ours alone: the API server does not fill it in.
-"""
-
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
-from msgspec import Meta, field
+from msgspec import field
 
+from ...kube.fields import WHOLE, Int32, Quantity, Texts, about, needs
 from ...kube.objects import Object, Slim
-from ...kube.schema import ATOMIC, NULLABLE, Rule, list_map
+from ...kube.schema import ATOMIC, NULLABLE, Rule
 
-
-def said(**words: Any) -> Meta:  # noqa: ANN401 - any JSON
-    """Add `words` to the schema of a field, and nothing to how it is read."""
-    return Meta(extra_json_schema=words)
-
-
-def about(text: str) -> Meta:
-    """Describe a field to those who ask `kubectl explain`."""
-    return said(description=text)
-
-
-def needs(*names: str) -> Meta:
-    """Let the API server insist on these fields of an object."""
-    return said(required=sorted(names))
-
-
-def one_of(*words: str) -> Meta:
-    """Let the API server insist on one of `words`."""
-    return said(enum=list(words))
-
-
-WHOLE = said(**{"x-kubernetes-map-type": "atomic"})
-Int32 = Annotated[int, said(format="int32")]
-Int64 = Annotated[int, said(format="int64")]
-Time = Annotated[str, said(format="date-time")]
-Texts = Annotated[dict[str, str] | None, NULLABLE]
 Container = Annotated[Object, about("Some of the container of this name.")]
-# What resource.Quantity reads.
-_NUMBER = r"(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))"
-Quantity = Annotated[
-    int | str,
-    said(pattern=rf"^(\+|-)?{_NUMBER}(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?{_NUMBER}))?$"),
-]
 
 
 class LocalReference(Slim, frozen=True, gc=False):
@@ -113,36 +76,6 @@ class ExternalConfig(Slim, frozen=True, gc=False):
 
 
 External = Annotated[ExternalConfig, needs("host", "port")]
-
-
-class Condition(Slim, frozen=True, gc=False):
-    """One condition, as every kind of Kubernetes has them."""
-
-    type: Annotated[str, said(maxLength=316)] = field(default_factory=str)
-    status: Annotated[str, one_of("True", "False", "Unknown")] = field(default_factory=str)
-    reason: Annotated[
-        str,
-        said(minLength=1, maxLength=1024, pattern="^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$"),
-    ] = field(default_factory=str)
-    message: Annotated[str, said(maxLength=32768)] = field(default_factory=str)
-    observed_generation: Annotated[Int64 | None, said(minimum=0)] = None
-    last_transition_time: Time = field(default_factory=str)
-
-
-Conditions = Annotated[
-    tuple[
-        Annotated[Condition, needs("lastTransitionTime", "message", "reason", "status", "type")],
-        ...,
-    ],
-    list_map("type"),
-]
-
-
-class Status(Slim, frozen=True, gc=False):
-    """What is."""
-
-    conditions: Conditions = ()
-    observed_generation: Int64 | None = None
 
 
 # -- claims of volumes, as core/v1 has them

@@ -1,7 +1,5 @@
 """Objects of slinky.slurm.net to the model. Pure."""
 
-import hashlib
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -32,13 +30,12 @@ from ...model.observed import Found
 from ...model.part import Absent, Files, KeyRef, Marks, Part, PodWishes, ServiceWishes
 from ...model.rest import RestApi
 from ...model.token import Token
-from ...slurm.keys import Version
+from .. import contents
+from ..contents import reference
 from . import defaults, naming, types, updates
 from .parts import ExternalConfig, KeyReference, LocalReference, Service
 
 LEAST_LIFETIME = timedelta(seconds=1)
-# Says which Slurm an image holds whose tag does not.
-SLURM_VERSION = "shoal/slurm-version"
 # What is written to the annotations of an object about that object alone, by others and by us. A
 # copy of ours in the pods would restart slurmctld for our own note.
 NOT_COPIED = (
@@ -84,9 +81,9 @@ def cluster(
         config=_config(spec, around.found),
         nodesets=tuple(nodeset(one, around) for one in _by_name(nodesets)),
         workers=naming.workers(meta.name),
-        version=_version(meta.annotations.get(SLURM_VERSION) or _tag(str(image))),
+        version=contents.version(str(image), meta.annotations),
         domain=around.domain,
-        node_table=_node_table(meta.name, around.found),
+        node_table=contents.node_table(naming.controller(meta.name).config, around.found),
         going=controller.deleting and not spec.external,
         lacks=_lacking(spec) if accounting_ is None else (),
     )
@@ -136,7 +133,7 @@ def login(obj: types.LoginSet, around: Around) -> LoginSet:
         part=_part("LoginSet", obj, around, login=spec.login, initconf=spec.initconf),
         names=names,
         service=_service("LoginSet", spec.service),
-        host_keys_digest=_digest(around.found.secrets.get(names.host_keys)),
+        host_keys_digest=contents.digest(around.found.secrets.get(names.host_keys)),
         sssd=_secret(spec.sssd_conf_ref, "spec.sssdConfRef", around.found),
         replicas=spec.replicas,
         root_keys=spec.root_ssh_authorized_keys or "",
@@ -214,11 +211,6 @@ def references(obj: Resource) -> Iterator[str]:
     for kind, name in _named(spec):
         if name:
             yield reference(obj.metadata.namespace, kind, name)
-
-
-def reference(namespace: str, kind: str, name: str) -> str:
-    """Return what `references` calls an object."""
-    return f"{namespace}/{kind}/{name}"
 
 
 def _named(spec: object) -> Iterator[tuple[str, str]]:
@@ -346,7 +338,9 @@ def _metrics(metrics: types.Metrics) -> Metrics | None:
 def _config(spec: types.ControllerSpec, found: Found) -> Config:
     def files(field_: str, refs: Sequence[LocalReference] | None) -> tuple[Files, ...]:
         named = ((number, ref) for number, ref in enumerate(refs or ()) if ref.name)
-        return tuple(_files(ref.name, f"spec.{field_}[{number}]", found) for number, ref in named)
+        return tuple(
+            contents.files(ref.name, f"spec.{field_}[{number}]", found) for number, ref in named
+        )
 
     return Config(
         extra=spec.extra_conf or "",
@@ -367,25 +361,6 @@ def _ssh(name: str, ssh: types.Ssh | None, found: Found) -> Ssh | None:
     return Ssh(sssd, naming.worker_ssh(name), ssh.extra_sshd_config or "")
 
 
-def _node_table(name: str, found: Found) -> int:
-    """Return MaxNodeCount as it is in use: the configuration that was published last has it."""
-    held = found.config_maps.get(naming.controller(name).config, {}).get("slurm.conf", b"")
-    sizes = re.findall(rb"^MaxNodeCount=(\d+)$", held, re.MULTILINE)
-    return int(sizes[-1]) if sizes else 0
-
-
-def _version(text: str) -> Version | None:
-    try:
-        return Version.parse(text)
-    except ValueError:
-        return None
-
-
-def _tag(image: str) -> str:
-    """Return the tag of an image; a digest says nothing."""
-    return image.partition("@")[0].rpartition("/")[2].partition(":")[2]
-
-
 # -- what is referred to
 
 
@@ -395,7 +370,7 @@ def _keys(spec: types.ControllerSpec | types.AccountingSpec, found: Found) -> Ke
     return Keys(
         slurm=_secret(slurm, "spec.slurmKeyRef", found) if slurm else None,
         jwt=_secret(jwt, field_, found) if jwt else None,
-        jwks=_key(jwks, "spec.jwksKeyRef", "ConfigMap", found.config_maps) if jwks else None,
+        jwks=contents.entry(jwks.name, jwks.key, "spec.jwksKeyRef", found) if jwks else None,
     )
 
 
@@ -409,27 +384,4 @@ def _jwt(
 
 
 def _secret(ref: KeyReference, field_: str, found: Found) -> KeyRef:
-    return _key(ref, field_, "Secret", found.secrets)
-
-
-def _key(
-    ref: KeyReference, field_: str, kind: str, found: Mapping[str, Mapping[str, bytes]]
-) -> KeyRef:
-    held = found.get(ref.name, {}).get(ref.key)
-    digest = hashlib.sha256(held).hexdigest() if held is not None else ""
-    return KeyRef(ref.name, ref.key, digest, kind, field_)
-
-
-def _files(name: str, field_: str, found: Found) -> Files:
-    held = found.config_maps.get(name)
-    return Files(name, tuple(sorted(held or ())), _digest(held), field_)
-
-
-def _digest(held: Mapping[str, bytes] | None) -> str:
-    """Return the digest of all that is held; empty: nothing is."""
-    if held is None:
-        return ""
-    whole = hashlib.sha256()
-    for key in sorted(held):
-        whole.update(f"{key}\0{len(held[key])}\0".encode() + held[key])
-    return whole.hexdigest()
+    return contents.secret(ref.name, ref.key, field_, found)

@@ -4,11 +4,11 @@ from typing import Annotated, ClassVar
 
 from msgspec import field
 
+from ...kube.fields import Int32, Status, Time, about, needs
 from ...kube.kinds import Kind
 from ...kube.objects import Resource, Slim
 from ...kube.schema import Rule
 from .controller_types import (
-    DURATION,
     Controller,
     ControllerSpec,
     Endpoint,
@@ -39,24 +39,18 @@ from .parts import (
     Container,
     ControllerRef,
     External,
-    Int32,
     Key,
     KeyReference,
     LocalReference,
     PodTemplate,
     Replicas,
     Service,
-    Status,
-    Time,
     TokenKey,
-    about,
-    needs,
 )
 
 __all__ = [
     "ACCOUNTING",
     "CONTROLLER",
-    "DURATION",
     "GROUP",
     "KINDS",
     "LOGIN_SET",

@@ -7,21 +7,10 @@ from typing import Annotated, Any
 
 from msgspec import field
 
+from ...kube.fields import WHOLE, Int32, Quantity, Status, Time, needs, said
 from ...kube.objects import Object, Resource, Slim
 from ...kube.schema import PRESERVE, list_map
-from .parts import (
-    WHOLE,
-    Container,
-    Int32,
-    Key,
-    Persistence,
-    Quantity,
-    Status,
-    Time,
-    TokenKey,
-    needs,
-    said,
-)
+from .parts import Container, Key, Persistence, TokenKey
 
 VERSION = "v1alpha1"
 

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from shoal.dialects.slinky.admission import Verdict, review
-from shoal.dialects.slinky.findings import Known, Lookups
+from shoal.dialects.slinky.admission import review
+from shoal.kube.findings import Known, Lookups, Verdict
 
 from .objects import KIND, make
 

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from shoal.dialects.slinky.admission import BIND, BINDING, PATHS, bind, review
 from shoal.dialects.slinky.convert import convert
-from shoal.dialects.slinky.findings import Known
 from shoal.dialects.slinky.types import KINDS
+from shoal.kube.findings import Known
 from shoal.kube.kinds import NODE, POD
 
 from .objects import KEY, KIND, make, objects

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from shoal.dialects.slinky.convert import KEPT, convert
 from shoal.dialects.slinky.types import KINDS, TYPES
 
+from ..strategies import JSON, TEXTS
 from .fields import SEED
-from .objects import JSON, TEXTS, make, objects, schema_of
+from .objects import make, objects, schema_of
 
 NAMES = [kind.kind for kind in KINDS]
 NEW, OLD = "v1beta1", "v1alpha1"

@@ -9,7 +9,8 @@ from shoal.dialects.slinky import crds
 from shoal.dialects.slinky.types import KINDS
 from shoal.kube.crds import InCluster, Outside
 
-from .fields import HEAD, SEED, at, sort_of
+from ..tables import at, sort_of
+from .fields import HEAD, SEED
 
 ROOT = Path(__file__).parents[4]
 DEFINITIONS = {d["spec"]["names"]["kind"]: d for d in crds.definitions()}

@@ -1,8 +1,8 @@
 import pytest
 import yaml
 
-from shoal.dialects.slinky.findings import Known
 from shoal.dialects.slinky.types import ACCOUNTING, CONTROLLER
+from shoal.kube.findings import Known
 from shoal.kube.kinds import CONFIG_MAP
 
 from .fields import DATA

@@ -1,6 +1,6 @@
 import pytest
 
-from shoal.dialects.slinky.findings import Known
+from shoal.kube.findings import Known
 
 from .objects import KEY, KINDS, make
 from .reviews import created

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from shoal.dialects import contents
 from shoal.dialects.slinky import naming, read, types
 from shoal.dialects.slinky.types import TYPES
 from shoal.model.accounting import ExternalAccounting, ManagedAccounting
@@ -117,7 +118,7 @@ LEFT = {
     "shoal/applied": "x",
     naming.NAMING.annotations.has_state: "x",
     naming.NAMING.annotations.accept_empty_state: "true",
-    read.SLURM_VERSION: "25.11",
+    contents.SLURM_VERSION: "25.11",
 }
 TAKEN = {"kubectl.kubernetes.example/x": "1", "team": "a", "helm.sh/y": "2"}
 

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Union, get_args, get_origin
 import msgspec
 import pytest
 
+from shoal.dialects import contents
 from shoal.dialects.slinky import read
 from shoal.dialects.slinky.parts import KeyReference, LocalReference
 from shoal.dialects.slinky.types import TYPES
@@ -225,7 +226,7 @@ def test_whatever_an_object_refers_to_it_can_be_found_by(kind, path):
     obj = msgspec.convert(make(kind, **spec), TYPES[kind])
     sort = KINDS.get(path, "Secret")
     assert f"prod/{sort}/there" in list(read.references(obj))
-    assert read.reference("prod", sort, "there") == f"prod/{sort}/there"
+    assert contents.reference("prod", sort, "there") == f"prod/{sort}/there"
 
 
 def test_there_are_references_to_find():
