@@ -48,10 +48,14 @@ CLUSTERS = (
     Suite(
         "local",
         ("tests/local",),
-        ("tests/local/jail", "tests/local/slinky", "tests/local/workers", BUILT),
+        (
+            *("tests/local/jail", "tests/local/nebius", "tests/local/slinky"),
+            *("tests/local/workers", BUILT),
+        ),
     ),
     Suite("slinky", ("tests/local/slinky",), state="-slinky"),
     Suite("workers", ("tests/local/workers",), state="-workers"),
+    Suite("nebius", ("tests/local/nebius",), state="-nebius"),
     Suite("jail", ("tests/local/jail",), state="-jail"),
     Suite("contract", ("tests/contract", "tests/charts"), ("tests/contract/slurm",)),
     Suite("slurm", ("tests/contract/slurm",)),

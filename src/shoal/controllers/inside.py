@@ -8,8 +8,9 @@ from ..kubeapi.exec import execute
 
 CONTAINER = "slurmd"
 # A step's process calls itself `slurmstepd: [7.batch]`; the one called `slurmstepd infinity` only
-# keeps a cgroup. The pattern does not match its own command line.
-SCRIPT = r"grep -lsa 'slurmstepd: \[' /proc/[0-9]*/cmdline"
+# keeps a cgroup. The pattern does not match its own command line. With -q what was found counts,
+# though other processes may end meanwhile, which is an error to grep.
+SCRIPT = r"grep -qsa 'slurmstepd: \[' /proc/[0-9]*/cmdline"
 FOUND, NONE = 0, 1
 TIMEOUT_S = 10.0
 log = structlog.get_logger()

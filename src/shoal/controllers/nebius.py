@@ -10,7 +10,7 @@ from ..dialects.nebius.types import KINDS, NODE_SET, SLURM_CLUSTER, TYPES, Slurm
 from ..kube import kinds
 from ..kube.kinds import Kind
 from ..kube.objects import Key, Resource
-from ..kubeapi.errors import ApiError
+from ..kubeapi.errors import ApiError, ConflictError
 from ..kubeapi.exec import in_pod
 from ..model.cluster import Cluster
 from ..runtime.apply import Rules
@@ -36,6 +36,9 @@ OWN: Mapping[Kind, type[Resource]] = {kind: TYPES[kind.kind] for kind in KINDS}
 references = read.references
 # Passes side by side, at least: one cluster that is slow to answer must delay no other.
 LEAST_WORKERS = 8
+# When to look again after the other pass over the same object was faster. It is no failure: after
+# some of those, as in a namespace that ends, the next look would be minutes away.
+CONFLICT_AGAIN_S = 1.0
 # As users choose them, by upstream's names.
 CLUSTER, NODE_SETS = "cluster", "nodeset"
 
@@ -163,7 +166,7 @@ class Table:
             slurmctld,
         )
         held = Holding(hands, SLURM_CLUSTER, HOLDS, self.waker.leaving, whole.reconcile)  # type: ignore[arg-type]
-        return hands.telling(SLURM_CLUSTER, held.reconcile)
+        return hands.telling(SLURM_CLUSTER, yielding(held.reconcile))
 
     def workers(self) -> Reconcile:
         """Return who runs the passes over the workers of SlurmClusters that are of no NodeSet."""
@@ -182,7 +185,7 @@ class Table:
                 return Done()
             return await engine.reconcile(key)
 
-        return hands.telling(SLURM_CLUSTER, reconcile)
+        return hands.telling(SLURM_CLUSTER, yielding(reconcile))
 
     def nodesets(self) -> Reconcile:
         """Return who runs the passes over NodeSets."""
@@ -213,6 +216,18 @@ class Table:
             missing=without_cluster,
             whose=lambda obj: f"{kind.plural}.{kind.group} {obj.metadata.name}",
         )
+
+
+def yielding(reconcile: Reconcile) -> Reconcile:
+    """Return `reconcile` that looks again soon where somebody else has written its object."""
+
+    async def passing(key: Key) -> Done:
+        try:
+            return await reconcile(key)
+        except ConflictError:
+            return Done(CONFLICT_AGAIN_S)
+
+    return passing
 
 
 def _parts() -> Parts:

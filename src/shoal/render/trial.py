@@ -128,7 +128,7 @@ def _container(cluster: Cluster, managed: ManagedController, digest: str) -> Obj
             {"name": "DIGEST", "value": digest},
             {"name": "LIMIT_S", "value": str(LIMIT_S)},
         ],
-        "securityContext": jailed.ROOT if rooted else pods.restricted(pods.SLURM),
+        "securityContext": jailed.TRIES if rooted else pods.restricted(pods.SLURM),
         "volumeMounts": [
             volumes.mount(GIVEN, "/mnt/slurm", read_only=True),
             volumes.mount(volumes.ETC, pods.ETC),

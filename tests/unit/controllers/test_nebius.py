@@ -4,12 +4,14 @@ import msgspec
 import pytest
 
 from shoal.controllers import nebius
-from shoal.controllers.nebius import COMPONENTS, PARTS, rules
+from shoal.controllers.nebius import COMPONENTS, CONFLICT_AGAIN_S, PARTS, rules, yielding
 from shoal.controllers.nebius_waker import MADE
 from shoal.dialects.nebius import naming
 from shoal.dialects.nebius.types import SLURM_CLUSTER
 from shoal.kube import kinds
 from shoal.kube.objects import Resource
+from shoal.kubeapi.errors import ConflictError, Status
+from shoal.runtime.controller import Done
 
 
 def labelled(component):
@@ -44,3 +46,10 @@ def test_a_trial_of_a_configuration_goes_with_slurmctld():
 def test_what_a_part_prunes_wakes_its_cluster_when_it_changes():
     for _, made in COMPONENTS.values():
         assert {*made} <= {*MADE[SLURM_CLUSTER]}
+
+
+async def test_to_be_slower_than_another_pass_is_no_failure_and_the_next_look_is_soon():
+    async def late(key):
+        raise ConflictError(f"PATCH {key}", Status("it was modified"))
+
+    assert await yielding(late)(("demo", "slurm")) == Done(CONFLICT_AGAIN_S)

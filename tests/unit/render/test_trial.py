@@ -11,6 +11,7 @@ from .builders import (
     spec_of,
     wishing,
 )
+from .jailed import worlds as jailed
 
 
 def check(managed=None):
@@ -94,3 +95,11 @@ def test_another_configuration_is_another_trial():
         digest = controller.wanted(made).digest
         names.append(trial.check(made, made.controller, digest)["metadata"]["name"])
     assert names[0] != names[1]
+
+
+def test_a_trial_as_root_may_give_up_groups_and_nothing_else():
+    made = jailed.make_cluster()
+    spec = spec_of(trial.check(made, made.controller, "a-digest"))
+    right = spec["containers"][0]["securityContext"]
+    assert right["capabilities"] == {"drop": ["ALL"], "add": ["SETGID"]}
+    assert (right["runAsUser"], right["allowPrivilegeEscalation"]) == (0, False)

@@ -26,6 +26,8 @@ COMPONENT = "app.kubernetes.io/component"
 # How long kubelets take to bring the files of a ConfigMap to all pods, at most.
 SETTLE_S = 100
 ROOT: Object = {**pods.unprivileged(), "runAsUser": 0}
+# slurmctld gives up its supplementary groups at its start, and ends where it may not.
+TRIES: Object = {**ROOT, "capabilities": {"drop": ["ALL"], "add": ["SETGID"]}}
 
 
 def objects(cluster: Cluster, jail: Jail, published: Published | None = None) -> list[Object]:
