@@ -52,4 +52,5 @@ def test_a_trial_ends_by_itself_though_munged_runs_beside_it():
 def test_a_trial_runs_as_slurmctld_does_and_may_do_nothing_else():
     security = container_of(check(), "check")["securityContext"]
     assert security["runAsUser"] == 0
-    assert security["capabilities"] == {"drop": ["ALL"]}
+    # Without that one it could not give up its groups, and would end at once.
+    assert security["capabilities"] == {"drop": ["ALL"], "add": ["SETGID"]}
