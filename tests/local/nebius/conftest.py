@@ -13,7 +13,7 @@ import pytest
 from shoal.local import images
 
 from ..clusters import Local
-from ..slinky.operator import ROOT, Operator, install, load
+from ..slinky.operator import ROOT, Operator, established, install, load
 from ..slinky.site import NEWEST
 from .site import Rooted, site
 
@@ -33,7 +33,7 @@ def operator(ground: Local) -> Iterator[Operator]:
     """Give a running operator, which looks after every namespace."""
     load(ground, *images.JAIL[NEWEST], "mariadb")
     ground.kubectl("apply", "--server-side", "--filename", ROOT / "deploy/crds/nebius")
-    ground.wait("condition=Established", *(f"crd/{kind}" for kind in KINDS))
+    established(ground, *(f"crd/{kind}" for kind in KINDS))
     operator = install(ground)
     operator.start()
     yield operator

@@ -164,8 +164,19 @@ def wait_for_kinds(cluster: Local) -> list[str]:
     """Wait until the API server serves the kinds of slinky.slurm.net; return their definitions."""
     kinds = sorted((ROOT / "deploy/crds/slinky").glob("*.yaml"))
     names = [f"crd/{kind.stem}.slinky.slurm.net" for kind in kinds]
-    cluster.wait("condition=Established", *names)
+    established(cluster, *names)
     return names
+
+
+def established(cluster: Local, *definitions: str) -> None:
+    """Wait until the API server serves kinds."""
+    # kubectl gives up on one that has no condition at all yet.
+    words = ("wait", "--for=condition=Established", "--timeout=60s", *definitions)
+    wait_for(
+        "kinds to be served",
+        lambda: cluster.kubectl(*words, check=False),
+        lambda done: done.code == 0,
+    )
 
 
 def make_namespace(cluster: Local, name: str) -> None:
