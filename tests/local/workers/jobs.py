@@ -1,7 +1,7 @@
 """Jobs that run until they are told to end, and what has become of them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..clusters import wait_for
 from ..slinky.site import Site
@@ -16,12 +16,13 @@ WELL = {"JobState": "COMPLETED", "Restarts": "0", "ExitCode": "0:0"}
 
 @dataclass(frozen=True)
 class Job:
-    """A job on one node, whose pod has the node's name."""
+    """A job on one node; its pod has the node's name, or another one."""
 
     site: Site
     number: str
     node: str
     began: str
+    pod: str
 
     def fields(self) -> Mapping[str, str]:
         """Return what slurmctld says of it; nothing when it does not answer."""
@@ -36,7 +37,7 @@ class Job:
 
     def end(self) -> None:
         """Let it end."""
-        self.site.run("touch", f"/tmp/end-{self.number}", pod=self.node)
+        self.site.run("touch", f"/tmp/end-{self.number}", pod=self.pod)
 
     def ended_well(self) -> None:
         """Wait for its end, which must be a good one, and the only one."""
@@ -51,19 +52,24 @@ class Job:
 
     def has_steps(self) -> bool:
         """Say whether processes of it are in its pod, whatever slurmctld knows."""
-        # The pattern does not match the process that looks for it.
-        script = rf"grep -lsa 'slurmstepd: \[{self.number}\.' /proc/[0-9]*/cmdline"
-        return self.site.run("sh", "-c", script, pod=self.node, check=False).code == 0
+        # The pattern does not match the process that looks for it. A process that ends meanwhile is
+        # an error to grep, unless it has found something.
+        found = rf"grep -qsa 'slurmstepd: \[{self.number}\.' /proc/[0-9]*/cmdline; echo $?"
+
+        def look() -> str:
+            return self.site.run("sh", "-c", found, pod=self.pod, check=False).out.strip()
+
+        return wait_for(f"a look into {self.pod}", look, lambda code: code in ("0", "1")) == "0"
 
 
-def start(site: Site, node: str, *options: str) -> Job:
+def start(site: Site, node: str, *options: str, partition: str = "", pod: str = "") -> Job:
     """Return a job that runs on a node until it is told to end."""
-    partition = node.rpartition("-")[0]
+    partition = partition or node.rpartition("-")[0]
     words = (f"--partition={partition}", f"--nodelist={node}", *options, UNTIL_TOLD)
     number = site.submit(*words)
     site.runs(number)
-    found = Job(site, number, node, "")
-    return Job(site, number, node, found.fields()["StartTime"])
+    found = Job(site, number, node, "", pod or node)
+    return replace(found, began=found.fields()["StartTime"])
 
 
 def tasks(site: Site, number: str) -> list[tuple[str, str]]:
