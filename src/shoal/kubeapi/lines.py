@@ -1,5 +1,6 @@
 """Lines on which both sides talk: web sockets, opened with the rights of a client."""
 
+import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -39,31 +40,40 @@ async def dialled(
         # There is no body that could ask, and whoever gets the headers begins at once.
         may_send()
 
+    transports: list[asyncio.Transport] = []
+
     async def understand(
         request: aiohttp.ClientRequest, send: aiohttp.ClientHandlerType
     ) -> aiohttp.ClientResponse:
         # What a refusal says is lost once the handshake is seen to have come to nothing.
         answer = await send(request)
+        if answer.connection is not None and answer.connection.transport is not None:
+            transports.append(answer.connection.transport)
         if answer.status >= 400:
             raise refusal(wanted.call, answer.status, await answer.read())
         return answer
 
     tracing = aiohttp.TraceConfig()
     tracing.on_request_headers_sent.append(ask_once_more)
-    async with (
-        aiohttp.ClientSession(
-            connector=client.connector,
-            connector_owner=False,
-            headers={**client.headers, **headers},
-            middlewares=(understand,),
-            trace_configs=[tracing],
-            timeout=aiohttp.ClientTimeout(sock_connect=CONNECT_S, sock_read=ANSWER_S),
-        ) as session,
-        session.ws_connect(
-            wanted.url,
-            params=wanted.query,
-            protocols=wanted.protocols,
-            timeout=aiohttp.ClientWSTimeout(ws_close=GOOD_BYE_S),
-        ) as socket,
-    ):
-        yield socket
+    try:
+        async with (
+            aiohttp.ClientSession(
+                connector=client.connector,
+                connector_owner=False,
+                headers={**client.headers, **headers},
+                middlewares=(understand,),
+                trace_configs=[tracing],
+                timeout=aiohttp.ClientTimeout(sock_connect=CONNECT_S, sock_read=ANSWER_S),
+            ) as session,
+            session.ws_connect(
+                wanted.url,
+                params=wanted.query,
+                protocols=wanted.protocols,
+                timeout=aiohttp.ClientWSTimeout(ws_close=GOOD_BYE_S),
+            ) as socket,
+        ):
+            yield socket
+    finally:
+        # TLS would wait for a good-bye, which may never come.
+        for transport in transports:
+            transport.abort()

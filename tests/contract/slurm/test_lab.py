@@ -25,29 +25,29 @@ sys.path.insert(0, sys.argv[1])
 from slurm_lab.space import Space
 space = Space()
 space.run("sh", "-c", "sleep 1000 >/dev/null 2>&1 &")
-print(space.pid, flush=True)
+print(space.pid, space.network, flush=True)
 time.sleep(1000)
 """
 
 
-def links() -> set[str]:
-    return {line.split()[0] for line in run("ip", "-br", "link").stdout.splitlines()}
+def links(network: str) -> list[str]:
+    return run("ip", "-br", "address", "show", "to", network).stdout.splitlines()
 
 
 def test_whatever_kills_its_maker_takes_everything_of_a_lab_along() -> None:
-    before = links()
     with subprocess.Popen(
         [sys.executable, "-c", MAKER, TESTS], stdout=subprocess.PIPE, text=True
     ) as maker:
         assert maker.stdout is not None
-        pid = int(maker.stdout.readline())
+        word, network = maker.stdout.readline().split()
+        pid = int(word)
         inside = [pid, *processes.children(pid)]
         assert len(inside) == 2
-        assert links() > before
+        assert len(links(network)) == 1
         maker.send_signal(signal.SIGKILL)
     wait_for("the processes to end", lambda: not any(map(processes.find, inside)))
     # The kernel tears a network down in the background.
-    wait_for("the link to go", lambda: links() <= before, 30)
+    wait_for("the link to go", lambda: not links(network), 30)
 
 
 def test_labs_side_by_side_have_addresses_of_their_own() -> None:

@@ -1,21 +1,40 @@
 """The client on real sockets: what leaves, and how a line ends."""
 
 import asyncio
+import base64
 import gc
+import hashlib
+import os
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 import pytest
+from aiohttp.http import WS_KEY
 
 from shoal.kube import kinds
 from shoal.kubeapi.access import Access, Fixed
 from shoal.kubeapi.client import Client, Which
+from shoal.kubeapi.errors import UnreachableError
+from shoal.kubeapi.exec import execute
 from shoal.kubeapi.server import Answer, Listening, Server, Tls
 
 from .test_server import pair_and_trust
 
 STREAM = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n"
+KEY = re.compile(rb"Sec-WebSocket-Key: (\S+)", re.IGNORECASE)
+SOCKET = (
+    b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+    b"Sec-WebSocket-Protocol: v5.channel.k8s.io\r\nSec-WebSocket-Accept: %s\r\n\r\n"
+)
 OBJ = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "namespace": "n"}}
+
+
+def upgraded(asked: bytes) -> bytes:
+    found = KEY.search(asked)
+    assert found
+    return SOCKET % base64.b64encode(hashlib.sha1(found[1] + WS_KEY).digest())
 
 
 async def test_a_write_is_asked_for_once_more_when_its_bytes_leave_and_may_be_held_back():
@@ -83,3 +102,42 @@ async def test_a_watch_that_is_cancelled_ends_its_line_at_once():
         async with asyncio.timeout(5):
             await ended.wait()
     gc.collect()  # what is not closed would say so here
+
+
+def sockets() -> int:
+    handles = Path("/proc/self/fd").iterdir()
+    return sum(os.path.realpath(each).split("/")[-1].startswith("socket:") for each in handles)
+
+
+class Deaf(asyncio.Protocol):
+    """A server that reads nothing more once the line is there, not even a good-bye."""
+
+    def __init__(self, lines: list[asyncio.Transport]) -> None:
+        self.lines = lines
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self.lines.append(transport)
+
+    def data_received(self, data: bytes) -> None:
+        self.lines[-1].write(upgraded(data))
+        self.lines[-1].pause_reading()
+
+
+async def test_a_command_that_is_given_up_ends_its_line_at_once():
+    pair, trust = pair_and_trust()
+    tls = Tls()
+    tls.load(pair.certificate, pair.key)
+    lines: list[asyncio.Transport] = []
+    loop = asyncio.get_running_loop()
+    server = await loop.create_server(lambda: Deaf(lines), "127.0.0.1", 0, ssl=tls.context)
+    port = server.sockets[0].getsockname()[1]
+    access = Access(f"https://127.0.0.1:{port}", Fixed(), trust)
+    async with server:
+        before = sockets()
+        async with Client(access, "x") as client:
+            with pytest.raises(UnreachableError, match="no end"):
+                await execute(client, "n", "p", "main", ["sleep"], timeout_s=0.2)
+        (line,) = lines
+        assert sockets() == before + 1  # the server's end
+        line.abort()
