@@ -3,7 +3,7 @@
 from ..clusters import is_ready, wait_for
 from . import jobs
 from .jobs import PATIENCE_S
-from .nodesets import SCALE_IN, UPDATE, Record, Seen, Workers, stays, timed
+from .nodesets import SCALE_IN, UPDATE, Record, Workers, stays, timed
 
 MANY = 60
 NO_IMAGE = "localhost:1/there-is-none:1"
@@ -45,16 +45,7 @@ def rollout(workers: Workers, record: Record) -> None:
     old = workers.uids()
     workers.renew("second")
     with timed(record, "the idle ones serve anew after"):
-        wait_for(
-            "the idle ones to serve anew",
-            lambda: (workers.uids(), workers.nodes()),
-            lambda seen: all(
-                seen[0].get(name, old[name]) != old[name]
-                and seen[1].get(name) == Seen("idle", "none")
-                for name in others
-            ),
-            PATIENCE_S,
-        )
+        workers.renewed(old, *others)
     workers.drains(busy, UPDATE)
     assert job.runs()
     assert workers.uids()[busy] == old[busy]

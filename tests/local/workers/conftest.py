@@ -1,7 +1,8 @@
 """Slurm clusters whose workers come and go while their jobs run, and one operator for all.
 
 SHOAL_ON names a cluster of three nodes in SHOAL_STATE that is used instead of a new one; the
-namespaces of the tests go, and it stays.
+namespaces of the tests go, and it stays. SHOAL_SERIES is the Slurm to test with, the newest by
+default.
 """
 
 import os
@@ -17,6 +18,7 @@ from ..slinky.operator import Operator, install, load
 from ..slinky.site import NEWEST, Site, site
 from .nodesets import Workers
 
+SERIES = os.environ.get("SHOAL_SERIES", NEWEST)
 NAMED = "  clusterName: demo\n"
 FORCE = "nodeset.slinky.slurm.net/force-delete"
 NAMES = pytest.StashKey[Iterator[int]]()
@@ -32,7 +34,7 @@ def ground(request: pytest.FixtureRequest) -> Local:
 @pytest.fixture(scope="package")
 def operator(ground: Local) -> Iterator[Operator]:
     """Give a running operator, which looks after every namespace."""
-    load(ground, *images.SLURM[NEWEST])
+    load(ground, *images.SLURM[SERIES])
     operator = install(ground)
     operator.start()
     yield operator
@@ -48,8 +50,10 @@ def make_site(operator: Operator, tmp_path_factory: pytest.TempPathFactory) -> I
     """Give a function that makes Slurm clusters without workers; they go at the end."""
     made: list[Site] = []
 
-    def make(name: str, *lines: str, in_place: bool = False) -> Site:
-        one = site(operator.cluster, NEWEST, name, tmp_path_factory.mktemp("site"))
+    def make(name: str, *lines: str, in_place: bool = False, series: str = SERIES) -> Site:
+        if series != SERIES:
+            load(operator.cluster, *images.SLURM[series])
+        one = site(operator.cluster, series, name, tmp_path_factory.mktemp("site"))
         made.append(one)
         one.keys()
         text = slurm(one, *lines)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from ..clusters import Object, is_ready, wait_for
 from ..slinky.site import Site
-from .jobs import PATIENCE_S
+from .jobs import PATIENCE_S, Job, start
 
 # A worker that could run a job at once.
 SERVING = frozenset({"idle", "mixed", "allocated", "completing"})
@@ -17,6 +17,7 @@ SERVING = frozenset({"idle", "mixed", "allocated", "completing"})
 STATE = re.compile(r"(?P<name>[^|]+)\|(?P<state>[^|]+)\|(?P<reason>.*)")
 UPDATE = "slurm-operator: Pod is pending termination for update"
 SCALE_IN = "slurm-operator: Pod is pending termination for scale-in"
+HOSTNAME = "nodeset.slinky.slurm.net/pod-hostname"
 
 
 @dataclass(frozen=True)
@@ -71,9 +72,18 @@ class Workers:
         label = f"--selector=app.kubernetes.io/name=slurmd,app.kubernetes.io/instance={self.name}"
         return {pod["metadata"]["name"]: pod for pod in self.site.cluster.get("pods", label)}
 
+    def on_nodes(self) -> Mapping[str, Object]:
+        """Return its pods by what Slurm calls them."""
+        return {called(pod): pod for pod in self.pods().values()}
+
     def uids(self) -> Mapping[str, str]:
-        """Return its pods' uids by name."""
-        return {name: pod["metadata"]["uid"] for name, pod in self.pods().items()}
+        """Return its pods' uids by what Slurm calls them."""
+        return {name: pod["metadata"]["uid"] for name, pod in self.on_nodes().items()}
+
+    def start(self, node: str, *options: str) -> Job:
+        """Return a job that runs on a node of its own until it is told to end."""
+        pod = self.on_nodes()[node]["metadata"]["name"]
+        return start(self.site, node, *options, partition=self.name, pod=pod)
 
     def nodes(self) -> Mapping[str, Seen]:
         """Return its nodes as Slurm has them; none when Slurm does not answer."""
@@ -90,7 +100,7 @@ class Workers:
         """Wait until there are so many workers, and all of them could run a job."""
         wait_for(
             f"{number} workers of {self.name} that serve",
-            lambda: (self.pods(), self.nodes()),
+            lambda: (self.on_nodes(), self.nodes()),
             lambda seen: len(seen[0]) == number and _all_serve(*seen),
             PATIENCE_S,
         )
@@ -99,19 +109,43 @@ class Workers:
         """Wait until these workers are left, and no other."""
         wait_for(
             f"the workers {', '.join(names) or 'of nobody'} to be left",
-            lambda: set(self.pods()),
+            lambda: set(self.on_nodes()),
             lambda seen: seen == set(names),
             PATIENCE_S,
         )
 
-    def drains(self, name: str, reason: str) -> None:
+    def renewed(self, old: Mapping[str, str], *names: str, state: str = "idle") -> None:
+        """Wait until these workers are others than they were, and could run a job."""
+
+        def is_new(name: str, pods: Mapping[str, Object], nodes: Mapping[str, Seen]) -> bool:
+            pod = pods.get(name)
+            if pod is None or pod["metadata"]["uid"] == old[name] or not is_ready(pod):
+                return False
+            # Slurm 24.11 keeps the reason of a drain that has ended.
+            return name in nodes and nodes[name].state == state
+
+        wait_for(
+            f"{', '.join(names)} to serve anew",
+            lambda: (self.on_nodes(), self.nodes()),
+            lambda seen: all(is_new(name, *seen) for name in names),
+            PATIENCE_S,
+        )
+
+    def drains(self, name: str, reason: str, state: str = "draining") -> None:
         """Wait until a busy worker takes no more jobs, for this reason."""
         wait_for(
             f"{name} to drain",
             lambda: self.node_of(name),
-            lambda seen: seen == Seen("draining", reason),
+            lambda seen: seen == Seen(state, reason),
             PATIENCE_S,
         )
+
+
+def called(pod: Object) -> str:
+    """Return what Slurm calls a worker: its hostname, or its node's if it has that."""
+    if pod["spec"].get("hostNetwork"):
+        return str(pod["spec"].get("nodeName", pod["metadata"]["name"]))
+    return str(pod["metadata"]["labels"][HOSTNAME])
 
 
 def _all_serve(pods: Mapping[str, Object], nodes: Mapping[str, Seen]) -> bool:

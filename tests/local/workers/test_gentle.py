@@ -5,7 +5,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 
 import pytest
 
-from . import cases
+from . import cases, claims, modes, revisions, windows
 from .conftest import slurm
 from .nodesets import Record, Workers, restarts
 
@@ -36,6 +36,14 @@ def running(strict, leaving, plain) -> Iterator[Mapping[str, "Future[Told]"]]:
         "bad_image": (cases.bad_image, Workers(strict, "imageless")),
         "stream": (cases.stream, Workers(strict, "streamed")),
         "deletion": (cases.deletion, Workers(plain, "deleted")),
+        "window": (windows.begun, Workers(strict, "scheduled")),
+        "claims": (claims.kept_and_deleted, Workers(plain, "claimed")),
+        "modes": (modes.both_ways, Workers(strict, "moded")),
+        # Slurm calls them as the nodes are: in this cluster nobody else's are called so yet.
+        "network": (modes.on_the_nodes_network, Workers(plain, "hosted")),
+        "revisions": (revisions.go_back, Workers(plain, "revised")),
+        "shaped": (modes.of_another_shape, Workers(strict, "shaped")),
+        "bound": (modes.bound, Workers(plain, "bound")),
         "whole": (cases.whole_cluster, Workers(leaving, "all"), slurm(leaving)),
     }
     with ThreadPoolExecutor(len(asked)) as pool:
@@ -91,3 +99,37 @@ def test_a_deleted_nodeset_waits_for_its_job_and_leaves_nothing_in_slurm(
 
 def test_a_whole_cluster_deleted_at_once_waits_for_its_job(running, record_property):
     result(running["whole"], record_property)
+
+
+def test_a_window_has_its_workers_renewed_the_busy_after_its_job(running, record_property):
+    result(running["window"], record_property)
+
+
+def test_a_claim_goes_with_a_worker_that_is_scaled_in_and_never_by_update_or_cordon(
+    running, record_property
+):
+    result(running["claims"], record_property)
+
+
+def test_a_nodeset_that_changes_its_mode_keeps_busy_workers_until_their_jobs_have_ended(
+    running, record_property
+):
+    result(running["modes"], record_property)
+
+
+def test_workers_on_their_nodes_network_are_renewed_and_scaled_in_after_their_jobs(
+    running, record_property
+):
+    result(running["network"], record_property)
+
+
+def test_going_back_takes_the_older_revision_and_makes_no_new_one(running, record_property):
+    result(running["revisions"], record_property)
+
+
+def test_workers_of_another_shape_serve_as_what_they_are_now(running, record_property):
+    result(running["shaped"], record_property)
+
+
+def test_workers_that_are_bound_to_nodes_come_back_to_them(running, record_property):
+    result(running["bound"], record_property)

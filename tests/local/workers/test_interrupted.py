@@ -23,6 +23,17 @@ def test_an_operator_killed_at_any_moment_goes_on_where_it_was(
         assert [end.result() for end in ends] == [None, None]
 
 
+@long
+def test_an_operator_that_is_upgraded_goes_on_where_it_was(plain, operator, record_property):
+    both = ((cases.scale_in, "scaled-by-two"), (cases.rollout, "renewed-by-two"))
+    with (
+        upheavals.operator_upgraded(operator, 1, record_property),
+        ThreadPoolExecutor(len(both)) as pool,
+    ):
+        ends = [pool.submit(case, Workers(plain, name), record_property) for case, name in both]
+        assert [end.result() for end in ends] == [None, None]
+
+
 def interrupted(workers: Workers, upheaval: upheavals.Upheaval, seconds: float, record) -> None:
     """Scale to zero with jobs on two of three, and let something happen meanwhile."""
     site = workers.site

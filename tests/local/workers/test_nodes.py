@@ -42,12 +42,7 @@ def test_a_node_is_emptied_after_its_jobs_and_an_admins_drain_is_kept(
     assert workers.node_of(held).reason == HELD
     plain.kubectl("uncordon", node)
     with timed(record_property, "it serves again after"):
-        wait_for(
-            "the worker to serve again",
-            lambda: (workers.uids().get(busy), workers.node_of(busy)),
-            lambda seen: seen[0] not in (None, old[busy]) and seen[1] == Seen("idle", "none"),
-            PATIENCE_S,
-        )
+        workers.renewed(old, busy)
     wait_for("the other pod", lambda: is_ready(workers.pods()[held]), timeout_s=PATIENCE_S)
     stays("the admin's drain", lambda: workers.node_of(held) == Seen("drained", HELD))
 

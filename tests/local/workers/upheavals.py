@@ -8,10 +8,11 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from ..clusters import Local, alive, kill, wait_for
-from ..slinky.operator import Operator
+from ..slinky.operator import ACCOUNT, ROOT, SPACE, Operator
 from ..slinky.site import Site
 from .jobs import PATIENCE_S
 from .nodesets import Record, stays
@@ -41,6 +42,53 @@ def operator_killed(operator: Operator, seed: int, record: Record) -> Iterator[N
             killer.result()
     record("the operator was killed", f"{kills} times")
     assert kills > 1
+
+
+@contextmanager
+def operator_upgraded(operator: Operator, seed: int, record: Record) -> Iterator[None]:
+    """Replace the operator again and again as a Deployment does: the next comes, then one goes.
+
+    They lead by a Lease: whoever comes waits until the one before has let go of it.
+    """
+    chance, over, changes = random.Random(seed), threading.Event(), 0
+    _allow_leases(operator.cluster)
+    operator.stop()
+    leading = _candidate(operator)
+
+    def go_on() -> None:
+        nonlocal leading, changes
+        while not over.wait(chance.uniform(2, 6)):
+            following = _candidate(operator)
+            leading.stop()
+            leading = following
+            changes += 1
+
+    with ThreadPoolExecutor(1) as pool:
+        changer = pool.submit(go_on)
+        try:
+            yield
+        finally:
+            over.set()
+            changer.result()
+            leading.stop()
+            operator.start()
+    record("the operator was replaced", f"{changes} times")
+    assert changes > 1
+
+
+def _candidate(operator: Operator) -> Operator:
+    options = ("--leader-elect", f"--leader-elect-namespace={SPACE}")
+    made = Operator(operator.cluster, operator.folder, options)
+    made.start()
+    return made
+
+
+def _allow_leases(cluster: Local) -> None:
+    home, name = replace(cluster, namespace=SPACE), "slurm-operator-home"
+    home.kubectl("apply", "--filename", ROOT / "deploy/rbac/home.yaml")
+    if not home.exists("rolebinding", name):
+        account = f"--serviceaccount={SPACE}:{ACCOUNT}"
+        home.kubectl("create", "rolebinding", name, f"--role={name}", account)
 
 
 @contextmanager
