@@ -59,6 +59,8 @@ class Memory:
     failures: Mapping[str, Healing] = field(default_factory=dict)
     looked: dict[str, tuple[bool, datetime]] = field(default_factory=dict)
     conflicts: Mapping[str, str] = field(default_factory=dict)
+    # By pod's name: what is made of a pod is made once, until there is a newer one.
+    workers: dict[str, Worker] = field(default_factory=dict)
     before: happenings.Before | None = None  # what was told last, where no status keeps it
 
     def steps(self, now: datetime) -> Mapping[str, bool]:
@@ -254,18 +256,25 @@ class NodeSetController:
         )
 
     def _workers(self, obj: Resource, nodeset: NodeSet) -> list[Worker]:
-        labels, found = self.naming.labels, []
         uid = obj.metadata.uid
+        memory = self._memories.setdefault(uid, Memory())
+        seen, memory.workers = memory.workers, {}
         for pod in self.hands.world.pods(nodeset.part):
-            if not any(owner.uid == uid for owner in pod.metadata.owner_references):
-                continue
-            told = pod.metadata.labels
-            index = told.get(labels.pod_index, "")
-            number = int(index) if index.isdecimal() else None
-            mode = told.get(labels.scaling_mode, Mode.REPLICAS.value)
-            node = _slurm_name(pod, told.get(labels.pod_hostname, ""))
-            found.append(Worker(pod, node, number, told.get(labels.revision, ""), mode))
-        return found
+            worker = seen.get(pod.metadata.name)
+            if worker is None or worker.pod is not pod:
+                if not any(owner.uid == uid for owner in pod.metadata.owner_references):
+                    continue
+                worker = self._worker(pod)
+            memory.workers[pod.metadata.name] = worker
+        return list(memory.workers.values())
+
+    def _worker(self, pod: Pod) -> Worker:
+        labels, told = self.naming.labels, pod.metadata.labels
+        index = told.get(labels.pod_index, "")
+        number = int(index) if index.isdecimal() else None
+        mode = told.get(labels.scaling_mode, Mode.REPLICAS.value)
+        node = _slurm_name(pod, told.get(labels.pod_hostname, ""))
+        return Worker(pod, node, number, told.get(labels.revision, ""), mode)
 
     def _others(self, cluster: Cluster | None, nodeset: NodeSet) -> frozenset[str]:
         """Return what Slurm calls the workers of other NodeSets, where names follow nodes."""

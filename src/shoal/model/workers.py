@@ -7,6 +7,7 @@ in it, and a worker into which nobody looked is not in `steps`.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cached_property
 
 from ..kube.nodes import Node
 from ..kube.objects import Object
@@ -29,7 +30,6 @@ class SlurmNode:
     active_features: tuple[str, ...] = ()
     topology: str = ""
     reservation: str = ""
-    instance: str = ""  # of the pod that registered it, where slurmd says so
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class Batch:
     start: datetime
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Worker:
     """One worker."""
 
@@ -56,12 +56,12 @@ class Worker:
         """Return its pod's name."""
         return self.pod.metadata.name
 
-    @property
+    @cached_property
     def uid(self) -> str:
         """Return its pod's uid."""
         return self.pod.metadata.uid
 
-    @property
+    @cached_property
     def living(self) -> bool:
         """Say whether it has not ended, and nobody ended it."""
         return not self.pod.over and not self.pod.deleting
