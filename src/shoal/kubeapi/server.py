@@ -2,7 +2,7 @@
 
 import asyncio
 import ssl
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Self
@@ -116,7 +116,10 @@ class Server:
     ) -> None:
         """Listen no more, let the requests under way end, close all connections."""
         assert self._runner is not None
+        assert self._runner.server is not None
+        seen = [line.transport for line in self._runner.server.connections]
         await self._runner.cleanup()
+        await _end([line for line in seen if line is not None])
 
     async def run(self) -> None:
         """Serve until cancelled."""
@@ -144,6 +147,14 @@ class Server:
         except Exception as error:  # a handler's bug is an answer, not a lost line
             log.exception("handler failed", path=request.path)
             return plain(500, f"{request.path}: {type(error).__name__}: {error}")
+
+
+async def _end(lines: Sequence[asyncio.Transport]) -> None:
+    """End lines on which all is said: TLS would wait for a good-bye, which may never come."""
+    for line in lines:
+        if not line.get_write_buffer_size():
+            line.abort()
+    await asyncio.sleep(0)  # noqa: TID251 - no time passes; then they have ended
 
 
 async def _body(request: web.BaseRequest, limit: int) -> bytes | None:

@@ -4,11 +4,9 @@ import asyncio
 import base64
 import gc
 import hashlib
-import os
 import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from pathlib import Path
 
 import pytest
 from aiohttp.http import WS_KEY
@@ -20,7 +18,7 @@ from shoal.kubeapi.errors import UnreachableError
 from shoal.kubeapi.exec import execute
 from shoal.kubeapi.server import Answer, Listening, Server, Tls
 
-from .test_server import pair_and_trust
+from .test_server import pair_and_trust, sockets
 
 STREAM = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n"
 KEY = re.compile(rb"Sec-WebSocket-Key: (\S+)", re.IGNORECASE)
@@ -102,11 +100,6 @@ async def test_a_watch_that_is_cancelled_ends_its_line_at_once():
         async with asyncio.timeout(5):
             await ended.wait()
     gc.collect()  # what is not closed would say so here
-
-
-def sockets() -> int:
-    handles = Path("/proc/self/fd").iterdir()
-    return sum(os.path.realpath(each).split("/")[-1].startswith("socket:") for each in handles)
 
 
 class Deaf(asyncio.Protocol):

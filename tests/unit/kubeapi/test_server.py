@@ -1,6 +1,8 @@
 import asyncio
+import os
 import ssl
 from datetime import UTC, datetime
+from pathlib import Path
 
 import aiohttp
 import pytest
@@ -28,6 +30,11 @@ def pair_and_trust():
     made = authority(now, lasts)
     trust = ssl.create_default_context(cadata=made.certificate.decode())
     return issue(made, ["127.0.0.1"], now, lasts), trust
+
+
+def sockets() -> int:
+    handles = Path("/proc/self/fd").iterdir()
+    return sum(os.path.realpath(each).split("/")[-1].startswith("socket:") for each in handles)
 
 
 async def test_a_path_is_answered_by_its_handler():
@@ -79,6 +86,20 @@ async def test_requests_under_way_end_before_the_server_does():
     assert await asking == (200, "done\n")
     with pytest.raises(aiohttp.ClientConnectorError):
         await ask(server, "/a")
+
+
+async def test_a_client_that_reads_no_more_holds_no_line_open():
+    pair, trust = pair_and_trust()
+    tls = Tls()
+    tls.load(pair.certificate, pair.key)
+    before = sockets()
+    async with Server({"/": echo}, Listening("127.0.0.1"), tls) as server:
+        reader, writer = await asyncio.open_connection("127.0.0.1", server.port, ssl=trust)
+        writer.write(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+        await reader.readuntil(b"\r\n\r\n")
+        writer.transport.pause_reading()
+    assert sockets() == before + 1  # the client's end
+    writer.transport.abort()
 
 
 async def test_a_service_serves_until_it_is_cancelled():
