@@ -47,7 +47,7 @@ _COLLECTORS = Row(
     (
         lines(
             "How long a run takes",
-            "Longer than the interval, and runs are left out.",
+            "Longer than a third of the interval, and runs are left out.",
             "s",
             Query(
                 "max by (collector) (slurm_exporter_collector_duration_seconds{$here})",
@@ -56,7 +56,7 @@ _COLLECTORS = Row(
         ),
         lines(
             "Runs that failed or were left out",
-            "Runs per hour that failed, or did not begin as another was under way.",
+            "Runs per hour that failed, or did not begin as another was under way or took long.",
             "short",
             Query(
                 """sum by (collector)
@@ -85,6 +85,12 @@ _COLLECTORS = Row(
             "Empty while all is well. The cause is where to look: token, slurmrestd, slurmctld.",
             "short",
             Query("max by (collector, cause) (slurm_exporter_collector_failing{$here})"),
+        ),
+        table(
+            "Collectors with nothing to read",
+            "What they ask for is no part of this cluster: accounting, where there is no slurmdbd.",
+            "short",
+            Query("max by (collector) (slurm_exporter_collector_absent{$here})"),
         ),
     ),
 )

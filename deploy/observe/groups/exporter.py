@@ -38,9 +38,9 @@ GROUP = Group(
             (increase(slurm_exporter_collector_skipped_total[30m])) > 10""",
             "15m",
             Severity.INFO,
-            "Collector {{ $labels.collector }} of $where is slower than its interval",
+            "Collector {{ $labels.collector }} of $where is too slow for its interval",
             """{{ $value | humanize }} runs in half an hour did not begin as the one before was
-            still under way.""",
+            still under way, or had taken long.""",
         ),
         Alert(
             "SlurmExporterManySeries",

@@ -229,7 +229,7 @@ UPSTREAM = (
             "slurm_exporter_collector_skipped_total",
             Kind.COUNTER,
             COLLECTOR,
-            "Runs of a collector left out as others were under way.",
+            "Runs of a collector left out as another was under way or had taken long.",
         ),
     ),
 )
@@ -412,6 +412,13 @@ OURS = (
             Kind.GAUGE,
             (*COLLECTOR, "cause"),
             "Why a collector's last run failed, always 1; no series while it succeeds.",
+        ),
+        # Without accounting, for one: neither up nor failing, and no age that could be too high.
+        (
+            "slurm_exporter_collector_absent",
+            Kind.GAUGE,
+            COLLECTOR,
+            "A collector that has nothing to read in this cluster, always 1.",
         ),
         (
             "slurm_exporter_collector_stale_total",

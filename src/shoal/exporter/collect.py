@@ -1,7 +1,8 @@
 """Runs collectors, each at its own pace: none waits for another, none overlaps itself too often.
 
 What a run brings is shown at once and as a whole. A run that fails changes nothing that is shown;
-one that comes back after a newer one is dropped.
+one that comes back after a newer one is dropped. Where there is nothing to read, nothing is shown,
+and nothing is wrong.
 """
 
 import asyncio
@@ -18,11 +19,15 @@ from ..slurmapi.errors import SlurmError
 from .catalogue import Collector
 from .health import Course, Health, cause_of
 from .pages import Page, prepared
+from .snapshot import Absent
 
 log = structlog.get_logger()
 
 # A run that takes so long is given up. Each of its requests has a much shorter end of its own.
 LONGEST_RUN_S = 300.0
+# After a run, so many times as long as it took. slurmrestd goes on with what we no longer wait for,
+# so who asks again at once keeps a slow one from ever being done.
+REST, LONGEST_REST_S = 2.0, 120.0
 
 
 class Collects(Protocol):
@@ -33,7 +38,7 @@ class Collects(Protocol):
         """Return who it is."""
 
     async def gather(self) -> Any:  # noqa: ANN401 - each its own
-        """Return what is seen."""
+        """Return what is seen, or that it is Absent."""
 
     def tell(self, seen: Any, now: float, /) -> Iterator[str]:  # noqa: ANN401 - what it gathered
         """Take note of what was seen at that time, and yield it as text."""
@@ -60,6 +65,7 @@ class _Track:
     showing: asyncio.Lock = field(default_factory=asyncio.Lock)
     begun: int = 0
     shown: int = 0  # the run that is shown; a later one has a higher number
+    rests_until: float = 0.0  # by the loop's clock
 
 
 class Collecting:
@@ -74,6 +80,7 @@ class Collecting:
         self.page = Page()
         self.health = health
         self._pace = pace
+        self._telling = asyncio.Lock()
         self._tracks = [_Track(one, health.courses[one.name]) for one in collectors]
 
     async def run(self) -> None:
@@ -94,7 +101,8 @@ class Collecting:
     async def _keep(self, track: _Track, group: asyncio.TaskGroup) -> None:
         due = clock.ticks()
         while True:
-            if track.course.inflight >= self._pace.inflight:
+            resting = clock.ticks() < track.rests_until
+            if resting or track.course.inflight >= self._pace.inflight:
                 track.course.skipped += 1
             else:
                 group.create_task(self._run(track))
@@ -121,15 +129,27 @@ class Collecting:
             error = wrong
             log.exception("collector broke", collector=name.value)
         finally:
-            self.health.done(name, clock.ticks() - began, error)
+            took_s = clock.ticks() - began
+            track.rests_until = clock.ticks() + min(LONGEST_REST_S, REST * took_s)
+            self.health.done(name, took_s, error)
 
     async def _show(self, track: _Track, number: int, seen: Any, asked_at: float) -> None:  # noqa: ANN401
         if number < track.shown:
             track.course.stale += 1
             return
-        self.page.put(track.collector.name, await prepared(track.collector.tell(seen, asked_at)))
+        name, course = track.collector.name, track.course
+        if isinstance(seen, Absent):
+            if not course.absent:  # said once
+                log.info("nothing to collect", collector=name.value, reason=seen.words)
+            course.absent = True
+            self.page.drop(name)
+        else:
+            # One at a time: each takes turns with those who serve, not with the others.
+            async with self._telling:
+                self.page.put(name, await prepared(track.collector.tell(seen, asked_at)))
+            course.absent = False
+            course.succeeded_at = asked_at
         track.shown = number
-        track.course.succeeded_at = asked_at
 
 
 def _said(error: BaseException) -> str:

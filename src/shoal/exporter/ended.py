@@ -12,12 +12,19 @@ from ..slurm.jobs import TERMINAL
 from ..slurmapi.accounting import PastJob, Wanted
 from ..slurmapi.client import Client
 from ..slurmapi.controller import Statistics
+from ..slurmapi.errors import MissingError, NoSuchPathError
 
 SLICE = 1000  # jobs: 97 MB of slurmrestd
 # slurmctld tells slurmdbd when it finds the time. What was asked for is asked for again so long.
 LATE_S = 120
 # At midnight the counters begin anew, and what ended shortly before is not in them.
 LONGEST_SLICE_S = 60
+
+
+class NoDatabaseError(MissingError):
+    """No paths of slurmdbd's at this slurmrestd: the cluster is configured without one."""
+
+    cure = "give the cluster accounting, or leave out what asks for it"
 
 
 @dataclass
@@ -37,11 +44,18 @@ class EndedJobs:
         cluster = (await self.client.known()).slurm.cluster
         for begin, end in slices(since, until, most):
             wanted = Wanted(cluster, begin, end, tuple(sorted(TERMINAL)), self.steps)
-            for job in await self.client.accounting.jobs(wanted):
+            for job in await self._recorded(wanted):
                 if since <= job.time.end <= until:
                     found[job.job_id, job.time.end] = job
         self._before = told
         return list(found.values())
+
+    async def _recorded(self, wanted: Wanted) -> Sequence[PastJob]:
+        try:
+            return await self.client.accounting.jobs(wanted)
+        except NoSuchPathError as error:
+            # Of a slurmdbd that is down the paths are still there, and answer so.
+            raise NoDatabaseError(error.call, "this slurmrestd does not know slurmdbd") from error
 
 
 def ended_today(told: Statistics) -> int:

@@ -54,6 +54,7 @@ class Course:
     succeeded_at: float = 0.0  # seconds since 1970: when what is served was asked for
     failing: str = ""  # the cause, while it fails
     ended: bool = False  # a run, well or not
+    absent: bool = False  # what it reads is no part of this cluster
 
 
 @dataclass
@@ -93,6 +94,7 @@ class Health:
         course.ended = True
         course.failing = cause_of(error) if error else ""
         if error:
+            course.absent = False  # or nobody knows
             course.errors += 1
             self.failures += 1
 
@@ -129,9 +131,17 @@ class Health:
             ("stale_total", {n: c.stale for n, c in self.courses.items()}),
             (
                 "last_success_timestamp_seconds",
-                {n: c.succeeded_at for n, c in self.courses.items()},
+                {n: c.succeeded_at for n, c in self.courses.items() if not c.absent},
             ),
-            ("up", {n: int(not c.failing) for n, c in self.courses.items() if c.ended}),
+            (
+                "up",
+                {
+                    n: int(not c.failing)
+                    for n, c in self.courses.items()
+                    if c.ended and not c.absent
+                },
+            ),
+            ("absent", {n: 1 for n, c in self.courses.items() if c.absent}),
         ):
             metric = NAMED[f"slurm_exporter_collector_{name}"]
             yield from text.family(metric, (((n.value,), value) for n, value in values.items()))

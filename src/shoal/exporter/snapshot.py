@@ -106,6 +106,13 @@ class TopologySeen:
 
 
 @dataclass(frozen=True)
+class Absent:
+    """Nothing to see, and nothing wrong: this cluster has no such part."""
+
+    words: str
+
+
+@dataclass(frozen=True)
 class EndedSeen:
     """Jobs that slurmdbd says ended, and until when it was asked."""
 

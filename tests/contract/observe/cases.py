@@ -207,6 +207,8 @@ CASES = {
         (
             "slurm_exporter_collector_last_success_timestamp_seconds"
             f"{AT},collector='nodes'}} 0+60x60",
+            # Without accounting there is no time of a last success.
+            f"slurm_exporter_collector_absent{AT},collector='accounting'}} 1x60",
         ),
     ),
     "SlurmExporterTokenRefused": Case(

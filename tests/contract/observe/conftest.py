@@ -1,4 +1,4 @@
-"""A real Prometheus that scrapes a small cluster, told by numbers alone."""
+"""A real Prometheus that scrapes two small clusters: one with every metric, one that is told."""
 
 import sys
 import threading
@@ -11,11 +11,12 @@ import pytest
 from observe.exposition import text
 from observe.operator import Operator
 from observe.shipped import RULES
+from observe.told import Told
 from shoal.cli.environment import settings
 from shoal.local import packages
 from shoal.local.bar import progress
 
-from .programs import CLUSTER, NEEDS, OFTEN, OPERATOR, Prometheus, running, scraped
+from .programs import CLUSTER, NEEDS, OFTEN, OPERATOR, TOLD, Prometheus, running, scraped
 
 
 @pytest.fixture(scope="session")
@@ -25,10 +26,11 @@ def programs() -> None:
 
 
 class Targets(BaseHTTPRequestHandler):
-    """Serves an exporter's two pages and an operator's one, a little later each time."""
+    """Serves two exporters' pages and an operator's one, a little later each time."""
 
     times = count(1)
     operator: Operator
+    told: Told
 
     def do_GET(self) -> None:
         """Answer a scrape."""
@@ -36,6 +38,8 @@ class Targets(BaseHTTPRequestHandler):
         page = {
             "/exporter": lambda: text(8080, now),
             "/itself": lambda: text(8081, now),
+            "/told": lambda: self.told.text(8080),
+            "/told-itself": lambda: self.told.text(8081),
             "/operator": self.operator.text,
         }[self.path]()
         self.send_response(200)
@@ -49,8 +53,8 @@ class Targets(BaseHTTPRequestHandler):
 
 @pytest.fixture(scope="session")
 def targets() -> Iterator[str]:
-    """Give the address of an exporter and an operator."""
-    Targets.operator = Operator()
+    """Give the address of exporters and an operator."""
+    Targets.operator, Targets.told = Operator(), Told()
     with ThreadingHTTPServer(("127.0.0.1", 0), Targets) as server:
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
@@ -70,9 +74,11 @@ def prometheus(
         "scrape_configs": [
             scraped("exporter", targets, CLUSTER),
             scraped("itself", targets, CLUSTER),
+            scraped("told", targets, TOLD),
+            scraped("told-itself", targets, TOLD),
             scraped("operator", targets, OPERATOR),
         ],
     }
     with running(tmp_path_factory.mktemp("prometheus"), configuration) as made:
-        made.wait_for("min(count_over_time(up[1m])) >= 3")
+        made.wait_for("min(count_over_time(up[1m])) >= 4")
         yield made

@@ -32,6 +32,7 @@ UPSTREAM = {
 PATIENCE_S = 90.0
 # As docs/monitoring.md wants targets to be labelled.
 CLUSTER = {"namespace": "hpc", "slurm_cluster": "slurm"}
+TOLD = {"namespace": "hpc", "slurm_cluster": "told"}
 OPERATOR = {"namespace": "slinky"}
 OFTEN = {"scrape_interval": "2s", "scrape_timeout": "2s", "evaluation_interval": "2s"}
 

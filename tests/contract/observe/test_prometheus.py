@@ -9,7 +9,7 @@ from observe.exposition import text
 from observe.operator import Operator
 from observe.shipped import Board, boards, rules
 
-from .programs import UPSTREAM, complaints
+from .programs import TOLD, UPSTREAM, complaints
 
 every_board = pytest.mark.parametrize("board", boards(), ids=str)
 
@@ -37,10 +37,11 @@ def test_prometheus_scrapes_without_a_warning(prometheus):
     assert prometheus.log.read_text() == ""
 
 
-def asked(expr: str, chosen: str = ".*") -> str:
+def asked(expr: str, chosen: str = ".*", cluster: str = "") -> str:
     """Return a query as Grafana sends it, with all that is to choose set to `chosen`."""
+    named = expr.replace("$cluster", cluster or chosen)
     # What stands for nothing at all would hide that there is nothing.
-    return re.sub(r"\$\w+", chosen, expr).replace(" or vector(0)", "")
+    return re.sub(r"\$\w+", chosen, named).replace(" or vector(0)", "")
 
 
 @every_board
@@ -51,6 +52,22 @@ def test_every_query_of_a_dashboard_has_an_answer(board: Board, prometheus):
         if not prometheus.query(expr := asked(target["expr"]))
     ]
     assert empty == []
+
+
+# Who has accounting is not without it.
+NOT_AT_ONCE = {"Collectors with nothing to read"}
+
+
+@every_board
+def test_every_query_has_an_answer_in_what_the_exporters_own_collectors_tell(
+    board: Board, prometheus
+):
+    empty = {
+        title
+        for title, target in board.queries()
+        if not prometheus.query(asked(target["expr"], cluster=TOLD["slurm_cluster"]))
+    }
+    assert empty == {title for title, _ in board.queries()} & NOT_AT_ONCE
 
 
 @every_board

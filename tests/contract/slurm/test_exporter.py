@@ -18,7 +18,8 @@ from shoal.runtime import clock
 from shoal.slurmapi.peer import FRESH_S
 from shoal.slurmapi.tokens import Static
 from slurm_lab import Lab, provide
-from slurm_lab.conf import Conf
+from slurm_lab.conf import SLURM, Conf
+from slurm_lab.container import File
 from slurm_lab.lab import Options
 
 from .exporting import PLAIN, Exporting, exporting, samples
@@ -190,6 +191,43 @@ class Changing:
 
     def forget(self) -> None:
         """Keep it."""
+
+
+# -- a cluster that has no accounting
+
+
+# Without slurmdbd there is nothing to enforce, and no word that says so.
+NO_DATABASE = re.sub(
+    "AccountingStorageEnforce=.*\n",
+    "",
+    Conf({"AccountingStorageType": "accounting_storage/none"}).text(),
+)
+# 24.11's slurmrestd does not start there with slurmdbd's paths; 26.05's leaves them out itself.
+PLUGINS = {OLD: {"SLURMRESTD_OPENAPI_PLUGINS": "openapi/slurmctld"}, NEW: {}}
+
+
+@pytest.fixture(params=[OLD, NEW])
+def unaccounted(request: pytest.FixtureRequest) -> Iterator[Lab]:
+    """Give a lab whose Slurm knows of no slurmdbd."""
+    options = Options(1, slurmrestd_environment=PLUGINS[request.param])
+    with Lab(provide(request.param, settings()), options) as lab:
+        lab.stop("slurmdbd")
+        for daemon in ("slurmctld", "slurmrestd"):
+            lab.containers[daemon].write("/etc/slurm/slurm.conf", File(NO_DATABASE, SLURM, 0o644))
+            lab.restart(daemon)
+        yield lab
+
+
+async def test_a_cluster_without_accounting_is_said_to_have_none_and_nothing_fails(
+    unaccounted: Lab,
+) -> None:
+    slurm = RealSlurm(unaccounted.series, unaccounted.url, unaccounted.jwt_key, lab=unaccounted)
+    async with exporting(slurm.url, slurm.signed()) as made:
+        await made.collect()
+        assert await made.failing() == {}
+        absent = samples(await made.own(), "slurm_exporter_collector_absent")
+        assert absent == [({"collector": "accounting"}, 1)]
+        assert set(await fresh(made)) == {"nodes", "jobs", "diag"}
 
 
 # -- the whole text, of a small cluster

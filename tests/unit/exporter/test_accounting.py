@@ -1,10 +1,16 @@
 """What is told of ended jobs."""
 
+import pytest
+
 from fakes.loop import VirtualLoop
 from fakes.slurmrestd.clients import fake_client
-from fakes.slurmrestd.slurm import FakeSlurm
-from shoal.exporter.accounting import AccountingCollector
+from fakes.slurmrestd.faults import Says
+from fakes.slurmrestd.paths import NEVER
+from fakes.slurmrestd.slurm import Daemon, FakeSlurm
+from shoal.exporter.accounting import LOOK_AGAIN_S, NO_DATABASE, AccountingCollector
 from shoal.exporter.ended import EndedJobs
+from shoal.exporter.snapshot import EndedSeen
+from shoal.slurmapi.errors import DatabaseDownError
 
 from .builders import NOW, value
 
@@ -44,3 +50,39 @@ async def test_what_was_read_and_not_told_is_read_again():
     now += 300
     seen = await collector.gather()
     assert [job.job_id for job in seen.jobs] == [1]
+
+
+def without_slurmdbd(slurm):
+    """Let slurmrestd answer as one that does not serve slurmdbd's paths."""
+    slurm.plan(Says(*NEVER, "text/plain"), "/slurmdb/", times=-1)
+
+
+async def test_a_cluster_without_slurmdbd_is_no_failure_and_is_left_in_peace():
+    now = NOW
+    slurm = FakeSlurm(now=lambda: now)
+    without_slurmdbd(slurm)
+    collector = AccountingCollector(EndedJobs(fake_client(slurm)), lambda: now)
+    assert await collector.gather() == NO_DATABASE
+    asked = len(slurm.requests)
+    now += LOOK_AGAIN_S - 1
+    assert await collector.gather() == NO_DATABASE
+    assert len(slurm.requests) == asked
+
+
+async def test_a_slurmdbd_that_comes_later_is_found():
+    now = NOW
+    slurm = FakeSlurm(now=lambda: now)
+    without_slurmdbd(slurm)
+    collector = AccountingCollector(EndedJobs(fake_client(slurm)), lambda: now)
+    assert await collector.gather() == NO_DATABASE
+    slurm.heal()
+    now += LOOK_AGAIN_S
+    assert await collector.gather() == EndedSeen([], now)
+
+
+async def test_a_slurmdbd_that_is_down_is_one_that_is_there():
+    slurm = FakeSlurm(now=lambda: NOW)
+    slurm.database = Daemon.DOWN
+    collector = AccountingCollector(EndedJobs(fake_client(slurm)), lambda: NOW)
+    with pytest.raises(DatabaseDownError):
+        await collector.gather()

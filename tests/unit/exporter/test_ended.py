@@ -6,8 +6,17 @@ from hypothesis import strategies as st
 
 from fakes.loop import VirtualLoop
 from fakes.slurmrestd.clients import fake_client
+from fakes.slurmrestd.faults import Says
+from fakes.slurmrestd.paths import NEVER
 from fakes.slurmrestd.slurm import FakeSlurm
-from shoal.exporter.ended import LONGEST_SLICE_S, SLICE, EndedJobs, at_most, slices
+from shoal.exporter.ended import (
+    LONGEST_SLICE_S,
+    SLICE,
+    EndedJobs,
+    NoDatabaseError,
+    at_most,
+    slices,
+)
 
 LOOP = VirtualLoop
 NOW = 1_800_000_000
@@ -56,3 +65,10 @@ async def test_a_job_that_ended_at_another_time_is_not_told():
     slurm.slurmctld.add("w-0")
     slurm.slurmctld.end(slurm.slurmctld.start("w-0").job_id)
     assert not await EndedJobs(fake_client(slurm)).between(NOW - 300, NOW - 1)
+
+
+async def test_a_slurmrestd_without_slurmdbds_paths_is_told_from_one_that_cannot_reach_it():
+    slurm = FakeSlurm(now=lambda: NOW)
+    slurm.plan(Says(*NEVER, "text/plain"), "/slurmdb/", times=-1)
+    with pytest.raises(NoDatabaseError, match="accounting"):
+        await EndedJobs(fake_client(slurm)).between(NOW - 60, NOW)

@@ -69,6 +69,17 @@ def test_a_collector_that_fails_is_down_and_says_why():
     assert value(text, "slurm_exporter_collection_failures_total") == 1
 
 
+def test_a_collector_without_anything_to_read_is_absent_and_has_no_age():
+    health = Health.of([Collector.ACCOUNTING])
+    health.begun(Collector.ACCOUNTING)
+    health.courses[Collector.ACCOUNTING].absent = True
+    health.done(Collector.ACCOUNTING, 0.0, None)
+    text = told(health)
+    assert value(text, "slurm_exporter_collector_absent", collector="accounting") == 1
+    for name in ("up", "last_success_timestamp_seconds", "failing"):
+        assert f"slurm_exporter_collector_{name}{{" not in text
+
+
 def test_a_run_under_way_is_told():
     health = Health.of([Collector.NODES])
     health.begun(Collector.NODES)
@@ -87,8 +98,9 @@ def test_requests_are_counted_by_what_they_are_about_and_how_they_ended():
 
 
 def test_every_metric_of_the_exporters_own_is_told():
-    health = Health.of([Collector.NODES])
+    health = Health.of([Collector.NODES, Collector.ACCOUNTING])
     health.source = "list"
+    health.courses[Collector.ACCOUNTING].absent = True
     health.begun(Collector.NODES)
     health.done(Collector.NODES, 1.0, TimeoutError())
     health.requested("GET", "nodes", 200, 0.5)
