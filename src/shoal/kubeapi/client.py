@@ -9,6 +9,7 @@ import random
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
+from functools import cache
 from types import TracebackType
 from typing import Any, Generic, Self, TypeVar
 
@@ -28,6 +29,7 @@ from .errors import (
     UnreadableError,
     refusal,
 )
+from .watch_pace import Pace
 
 R = TypeVar("R", bound=Resource)
 T = TypeVar("T")
@@ -207,13 +209,13 @@ class Client:
     async def get(self, what: Ref, type_: type[T]) -> T:
         """Return one object."""
         request = Request("GET", what.path, {}, verb="get", plural=what.kind.plural)
-        return _decode(request, await self._send(request), msgspec.json.Decoder(type_))
+        return _decode(request, await self._send(request), type_)
 
     async def pages(
         self, which: Which, type_: type[R], limit: int = PAGE
     ) -> AsyncIterator[Page[R]]:
         """Yield what there is, some at a time, so that no step holds the loop up for long."""
-        decoder = msgspec.json.Decoder(Page[type_])  # type: ignore[valid-type]
+        listed: type[Page[R]] = Page[type_]  # type: ignore[valid-type]
         accept = METADATA.format("List") if which.metadata_only else "application/json"
         path, after = which.kind.path(which.namespace), ""
         while True:
@@ -223,7 +225,7 @@ class Client:
             request = Request(
                 "GET", path, query, accept=accept, verb="list", plural=which.kind.plural
             )
-            page: Page[R] = _decode(request, await self._send(request), decoder)
+            page = _decode(request, await self._send(request), listed)
             yield page
             after = page.metadata.next
             if not after:
@@ -253,10 +255,14 @@ class Client:
                 code = answer.status
                 if answer.status != 200:
                     raise refusal(str(request), answer.status, await answer.read())
+                pace = Pace(answer)
                 try:
                     async for chunk in answer.content.iter_any():
+                        if b"\n" in chunk:  # else its one event has only begun
+                            pace.hold()
                         yield chunk
                 finally:
+                    pace.end()
                     _abort(answer)
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             raise UnreachableError(f"{request}: {self._words(error)}") from error
@@ -323,10 +329,10 @@ class Client:
         request = Request("DELETE", what.path, {}, options, verb="delete", plural=plural)
         answer = await self._through(str(request), lambda: self._send(request))
         # A Status, which is nothing that is deleted; or the object, of some kinds even when gone.
-        left = _decode(request, answer, msgspec.json.Decoder(Resource))
+        left = _decode(request, answer, Resource)
         if not left.deleting or left.over:
             return None
-        return _decode(request, answer, msgspec.json.Decoder(type_))
+        return _decode(request, answer, type_)
 
     async def evict(self, namespace: str, name: str, uid: str = "") -> None:
         """Ask for a pod's eviction; a disruption budget that does not allow it is a BusyError."""
@@ -379,7 +385,7 @@ class Client:
 
     async def _write(self, request: Request, type_: type[T]) -> T:
         answer = await self._through(str(request), lambda: self._send(request))
-        return _decode(request, answer, msgspec.json.Decoder(type_))
+        return _decode(request, answer, type_)
 
     async def _send(self, request: Request) -> bytes:
         """Send, and again with growing pauses while the server is busy or the line is down."""
@@ -479,7 +485,12 @@ def _encode(value: Any) -> bytes:  # noqa: ANN401 - any JSON
     return msgspec.json.encode(value)
 
 
-def _decode(request: Request, answer: bytes, decoder: msgspec.json.Decoder[T]) -> T:
+# To make one costs as much as to decode a pod.
+_decoder: Callable[[Any], msgspec.json.Decoder[Any]] = cache(msgspec.json.Decoder)
+
+
+def _decode(request: Request, answer: bytes, type_: type[T]) -> T:
+    decoder: msgspec.json.Decoder[T] = _decoder(type_)
     try:
         return decoder.decode(answer)
     except msgspec.DecodeError as error:

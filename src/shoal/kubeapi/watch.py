@@ -1,6 +1,6 @@
 """Watch events out of a stream of bytes."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from typing import Any, Generic, TypeVar
 
 import msgspec
@@ -41,21 +41,30 @@ async def watch(
     decoder = msgspec.json.Decoder(Event[type_])  # type: ignore[valid-type]
     call, rest = f"watch {which.kind.plural}", b""
     async for chunk in client.stream(which, version, silence_s):
-        *lines, rest = (rest + chunk).split(b"\n")
+        whole = rest + chunk if rest else chunk
         batch: list[Event[R]] = []
         try:
-            for line in lines:
-                if line:
-                    batch.append(_read(line, decoder, call))
+            for line in _lines(whole):
+                batch.append(_read(line, decoder, call))
         except ApiError:
             if batch:
                 yield batch
             raise
+        rest = whole[whole.rfind(b"\n") + 1 :]
         if batch:
             yield batch
 
 
-def _read(line: bytes, decoder: "msgspec.json.Decoder[Event[Any]]", call: str) -> Event[Any]:
+def _lines(whole: bytes) -> Iterator[memoryview]:
+    """Yield the lines that are complete, where they are: a copy would cost a third of decoding."""
+    view, start = memoryview(whole), 0
+    while (end := whole.find(b"\n", start)) >= 0:
+        if end > start:
+            yield view[start:end]
+        start = end + 1
+
+
+def _read(line: memoryview, decoder: "msgspec.json.Decoder[Event[Any]]", call: str) -> Event[Any]:
     try:
         event = decoder.decode(line)
     except msgspec.DecodeError as error:
@@ -64,7 +73,7 @@ def _read(line: bytes, decoder: "msgspec.json.Decoder[Event[Any]]", call: str) -
     return event if event.type not in ("BOOKMARK", "ERROR") else _read_loosely(line, None, call)
 
 
-def _read_loosely(line: bytes, unfit: Exception | None, call: str) -> Event[Any]:
+def _read_loosely(line: memoryview, unfit: Exception | None, call: str) -> Event[Any]:
     try:
         loose = msgspec.json.decode(line, type=_Loose)
         if loose.type == "BOOKMARK":

@@ -214,10 +214,10 @@ class Controller:
 def _waker(watch: Watch, queue: Queue[Key]) -> Wake:
     def wake(before: Resource | None, after: Resource | None) -> None:
         try:
+            if not watch.when(before, after):
+                return
             # Both: an object that changed hands wakes the old owner and the new one.
-            seen = [obj for obj in (before, after) if obj is not None]
-            wanted = watch.when(before, after)
-            keys = dict.fromkeys(key for obj in seen if wanted for key in watch.of(obj))
+            keys = {k: None for obj in (before, after) if obj is not None for k in watch.of(obj)}
         except Exception as error:  # one row's bug must not stop the store
             log.exception("watch failed", kind=watch.kind.plural, error=str(error))
             return
