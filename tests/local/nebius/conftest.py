@@ -1,5 +1,8 @@
 """Clusters with a shared root, and one operator for all.
 
+Every story is told in each series of Slurm: in the newest, and in the long run in the oldest too
+(`-k 24.11` for that one alone). What was made goes before the next series begins.
+
 SHOAL_ON names a cluster of three nodes in SHOAL_STATE that is used instead of a new one; the
 namespaces of the tests go, and it stays.
 """
@@ -15,7 +18,7 @@ from shoal.local import images
 from ..clusters import Local
 from ..slinky.operator import ROOT, Operator, established, install, load
 from ..slinky.site import NEWEST
-from .site import Rooted, site
+from .site import OLDEST, Rooted, site
 
 KINDS = ("slurmclusters.slurm.nebius.ai", "nodesets.slurm.nebius.ai")
 FORCE = "slurm.nebius.ai/force-delete"
@@ -28,10 +31,16 @@ def ground(request: pytest.FixtureRequest) -> Local:
     return Local(name, dict(os.environ)) if name else request.getfixturevalue("t3")
 
 
+@pytest.fixture(scope="package", params=[NEWEST, pytest.param(OLDEST, marks=pytest.mark.long)])
+def series(request: pytest.FixtureRequest) -> str:
+    """Give the series of Slurm that a story is told in."""
+    return str(request.param)
+
+
 @pytest.fixture(scope="package")
 def operator(ground: Local) -> Iterator[Operator]:
     """Give a running operator, which looks after every namespace."""
-    load(ground, *images.JAIL[NEWEST], "mariadb")
+    load(ground, "mariadb")
     ground.kubectl("apply", "--server-side", "--filename", ROOT / "deploy/crds/nebius")
     established(ground, *(f"crd/{kind}" for kind in KINDS))
     operator = install(ground)
@@ -41,17 +50,18 @@ def operator(ground: Local) -> Iterator[Operator]:
     shutil.rmtree(operator.folder)
 
 
-MakeSite = Callable[..., Rooted]
+MakeSite = Callable[[str], Rooted]
 
 
 @pytest.fixture(scope="package")
-def make_site(operator: Operator, tmp_path_factory: pytest.TempPathFactory) -> Iterator[MakeSite]:
-    """Give a function that makes namespaces for clusters; they go at the end."""
+def make_site(
+    operator: Operator, series: str, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[MakeSite]:
+    """Give a function that makes namespaces for clusters of a series; they go at the end."""
+    load(operator.cluster, *images.JAIL[series])
     made: list[Rooted] = []
 
-    def make(name: str, series: str = NEWEST) -> Rooted:
-        if series != NEWEST:
-            load(operator.cluster, *images.JAIL[series])
+    def make(name: str) -> Rooted:
         made.append(site(operator.cluster, series, name, tmp_path_factory.mktemp("site")))
         return made[-1]
 
@@ -60,7 +70,7 @@ def make_site(operator: Operator, tmp_path_factory: pytest.TempPathFactory) -> I
         clear(one)
     names = [one.cluster.namespace for one in made]
     if names:
-        operator.cluster.kubectl("delete", "namespace", *names, "--timeout=180s")
+        operator.cluster.kubectl("delete", "namespace", *names, "--timeout=240s")
 
 
 def clear(one: Rooted) -> None:

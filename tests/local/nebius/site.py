@@ -18,9 +18,11 @@ from ..slinky.site import SSH, Site
 from ..workers.jobs import Job
 
 EXAMPLES = ROOT / "examples/nebius"
+OLDEST = "24.11"
 CLUSTER = "slurmcluster/slurm"
 SLURMCTLD = "slurm-controller-0"
 LOGIN = "slurm-login-0"
+WHOLE_S = 180.0  # as long as a whole cluster may take on a slow machine
 SOMEBODYS_KEY = re.compile(r"ssh-ed25519 \S+ you@example.com")
 # Each runs until its file is there. All pods see it, as homes are in the jail.
 UNTIL_TOLD = "--wrap=while [ ! -e /home/end-$SLURM_JOB_ID ]; do sleep 0.2; done"
@@ -64,13 +66,14 @@ class Rooted(Site):
         """Change what is asked of the cluster's own workers."""
         self.change({"slurmNodes": {"worker": spec}})
 
-    def available(self, *names: str) -> None:
+    def available(self, *names: str, timeout_s: float = WHOLE_S) -> None:
         """Wait until clusters are Available, with their present spec."""
         for name in names or ("slurm",):
             wait_for(
                 f"{name} to be available",
                 lambda name=name: self.told(name),
                 lambda seen: seen["phase"] == "Available" and seen["current"],
+                timeout_s,
             )
 
     def told(self, name: str = "slurm") -> Object:

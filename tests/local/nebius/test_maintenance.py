@@ -99,6 +99,23 @@ def test_a_jail_is_overwritten_once_nobody_uses_it(slurm, record_property):
 
 
 @long
+def test_an_overwriting_that_is_over_is_not_done_again_by_an_operator_that_starts(slurm, operator):
+    slurm.change({"maintenance": OVERWRITE})
+    wait_for("all to go", lambda: members(slurm.pods()), lambda seen: not seen)
+    slurm.kubectl("wait", "--for=create", FILLS, "--timeout=60s")
+    slurm.kubectl("wait", "--for=condition=Complete", FILLS, "--timeout=120s")
+    slurm.change({"maintenance": "none"})
+    slurm.available()
+    slurm.run("touch", MARK)
+    operator.kill()
+    operator.start()
+    slurm.change({"maintenance": SKIP})
+    slurm.change({"maintenance": "none"})
+    slurm.available()
+    stays("what users wrote since", lambda: marked(slurm), 10)
+
+
+@long
 def test_a_jail_that_is_the_users_to_fill_changes_nothing_for_a_job(slurm):
     job = slurm.start("worker-0")
     before = {name: pod["metadata"]["uid"] for name, pod in slurm.pods().items()}

@@ -1,4 +1,4 @@
-"""The smallest example, from `kubectl apply` to the last object that goes, in both series."""
+"""The smallest example, from `kubectl apply` to the last object that goes."""
 
 import time
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from ..clusters import wait_for
-from ..slinky.site import API, NEWEST
+from ..slinky.site import API
 from .site import EXAMPLES, LOGIN
 
 # What holds records, or is the user's.
@@ -22,10 +22,10 @@ KINDS = ("pods", "services", "deployments", "statefulsets", "daemonsets", "jobs"
 OF_KUBERNETES = {"configmap/kube-root-ca.crt"}
 
 
-@pytest.fixture(scope="module", params=[NEWEST, pytest.param("24.11", marks=pytest.mark.long)])
+@pytest.fixture(scope="module")
 def slurm(request, make_site):
     """Give a cluster that was just applied, and how long it took to be Available."""
-    made = make_site(f"minimal-{request.param.replace('.', '-')}", request.param)
+    made = make_site("minimal")
     began = time.monotonic()
     made.apply("minimal")
     made.available()
@@ -51,8 +51,7 @@ def test_who_logs_in_lands_in_the_jail(slurm):
 
 
 def test_a_users_job_has_the_jail_as_its_root_and_its_file_is_seen_on_the_other_node(slurm):
-    # The srun of 24.11 tells of every plugin that is missing, also of those that are optional.
-    words = "sbatch --parsable --wait --nodelist=worker-0 --output=said.txt --error=/dev/null"
+    words = "sbatch --parsable --wait --nodelist=worker-0 --output=said.txt"
     job = slurm.ssh(f"{words} --wrap 'srun stat --format=%d:%i /'").strip()
     assert slurm.ssh("srun --nodelist=worker-1 cat said.txt").strip() == slurm.root()
     slurm.accounted(job, "COMPLETED|worker-0", "State,NodeList")
