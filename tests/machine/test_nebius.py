@@ -135,6 +135,22 @@ async def test_an_exporter_is_told_to_prometheus_where_that_is_installed():
         assert sorted(scene.objects(kinds.POD_MONITOR)) == ["one"]
 
 
+async def test_an_exporter_has_an_account_that_comes_and_goes_with_it():
+    async with Nebius() as scene:
+        made = (kinds.SERVICE_ACCOUNT, kinds.ROLE, kinds.ROLE_BINDING)
+        await scene.rise(cluster(**EXPORTER))
+        names = [name for kind in made for name in scene.there(kind)]
+        assert names == ["one-exporter-sa", "one-exporter-role", "one-exporter-role-binding"]
+        spec = scene.there(kinds.DEPLOYMENT)["one-slurm-exporter"]["spec"]["template"]["spec"]
+        assert spec["serviceAccountName"] == "one-exporter-sa"
+        await scene.change(**nodes(exporter={"serviceAccountName": "theirs"}))
+        await scene.settle()
+        assert [name for kind in made for name in scene.there(kind)] == []
+        await scene.change(**nodes(exporter={"enabled": False, "serviceAccountName": None}))
+        await scene.settle()
+        assert [name for kind in made for name in scene.there(kind)] == []
+
+
 async def test_mariadb_operator_has_the_database_where_it_is_installed_and_nobody_has_one_yet():
     async with Nebius() as scene:
         for kind in (kinds.MARIADB, kinds.GRANT):
@@ -342,6 +358,38 @@ async def test_clusters_of_both_apis_stand_side_by_side():
         assert sorted(scene.slurm("one").slurmctld.nodes) == [
             "batch-0", "batch-1", "worker-0", "worker-1",
         ]  # fmt: skip
+
+
+def made_of(scene: Nebius) -> tuple[str, list[str]]:
+    """Return which StatefulSet both want, and whose it is."""
+    meta = scene.there(kinds.STATEFUL_SET)["slurm-controller"]["metadata"]
+    return meta["uid"], [owner["kind"] for owner in meta["ownerReferences"]]
+
+
+async def test_a_cluster_by_the_name_of_one_of_the_other_api_is_told_and_takes_nothing_from_it():
+    async with Nebius() as scene:
+        await scene.rise(*EXAMPLE)
+        before, pods = made_of(scene), scene.pods()
+        await scene.make(cluster("slurm"))
+        await scene.settle()
+        told = scene.condition("ControllersAvailable", "slurm")
+        assert told["status"] == "False"
+        assert "StatefulSet slurm-controller: it belongs to Controller slurm" in told["message"]
+        assert "metadata.name: name this SlurmCluster otherwise" in told["message"]
+        assert (made_of(scene), before[1]) == (before, ["Controller"])
+        assert pods.items() <= scene.pods().items()
+        assert scene.unready() == []
+
+
+async def test_a_cluster_keeps_all_it_has_when_one_of_the_other_api_takes_its_name():
+    async with Nebius() as scene:
+        await scene.rise(cluster("slurm"))
+        before, pods = made_of(scene), scene.pods()
+        await scene.make(*EXAMPLE)
+        await scene.settle()
+        assert (made_of(scene), before[1]) == (before, ["SlurmCluster"])
+        assert pods.items() <= scene.pods().items()
+        assert scene.status("slurm")["phase"] == "Available"
 
 
 @pytest.mark.parametrize("spoken", [slinky, nebius], ids=["slinky", "nebius"])

@@ -7,6 +7,7 @@ from shoal.dialects.nebius import naming
 from shoal.dialects.nebius.types import NODE_SET
 from shoal.kube import kinds
 from shoal.kube.objects import Object
+from shoal.model.maintenance import Mode
 from shoal.runtime import clock
 
 from .nebius import Nebius, cluster, nodes, nodeset
@@ -238,3 +239,48 @@ async def test_workers_that_are_no_longer_asked_for_are_drained_first():
         assert scene.lost == []
         assert not scene.condition("WorkersAvailable")
         assert scene.status()["phase"] == "Available"
+
+
+def needed(scene: Nebius) -> set[str]:
+    """Name what a worker of the cluster's own cannot do without, as far as it is there."""
+    wanted = {
+        kinds.SERVICE: {"one-worker-svc"},
+        kinds.CONFIG_MAP: {"one-worker-security-limits"},
+        kinds.POD_DISRUPTION_BUDGET: {"one-workers-pdb"},
+    }
+    return {name for kind, names in wanted.items() for name in names & {*scene.there(kind)}}
+
+
+async def test_what_running_workers_need_stays_until_the_last_of_them_is_gone():
+    async with Nebius() as scene:
+        await risen(scene)
+        slurm, whole = scene.slurm("one").slurmctld, needed(scene)
+        uid = scene.there(kinds.SERVICE)["one-worker-svc"]["metadata"]["uid"]
+        running = slurm.start("worker-0")
+        await scene.change(**nodes(worker=None))
+        await clock.sleep(FIVE_MINUTES_S)
+        assert needed(scene) == whole == {
+            "one-worker-svc", "one-worker-security-limits", "one-workers-pdb",
+        }  # fmt: skip
+        kept = scene.there(kinds.SERVICE)["one-worker-svc"]
+        assert kept["metadata"]["uid"] == uid
+        labels = scene.there(kinds.POD)["one-worker-0"]["metadata"]["labels"]
+        assert kept["spec"]["selector"].items() <= labels.items()
+        assert "NodeSet=one-worker Feature=worker" in scene.conf("one-slurm-configs")
+        slurm.end(running.job_id)
+        await scene.settle()
+        assert needed(scene) == set()
+        assert "NodeSet=one-worker" not in scene.conf("one-slurm-configs")
+        assert scene.lost == []
+
+
+@pytest.mark.parametrize("mode", [mode.value for mode in Mode if mode.down])
+async def test_slurmctlds_images_are_held_ready_during_maintenance_by_pods_without_the_root(mode):
+    async with Nebius() as scene:
+        await risen(scene)
+        before = scene.there(kinds.DAEMON_SET)["one-controller-placeholder"]
+        await scene.change(maintenance=mode)
+        await scene.settle()
+        assert scene.pods_of(naming.CONTROLLER) == []
+        assert scene.there(kinds.DAEMON_SET)["one-controller-placeholder"] == before
+        assert "volumes" not in before["spec"]["template"]["spec"]

@@ -2,13 +2,16 @@
 
 import pytest
 
+from fakes.slurmrestd.series import Refused
 from shoal.dialects.nebius import naming
 from shoal.dialects.nebius.naming import NAMING
 from shoal.dialects.nebius.types import NODE_SET, SLURM_CLUSTER
 from shoal.kube import kinds
+from shoal.kube.objects import Object
 from shoal.kubeapi.client import Ref
 from shoal.runtime import clock
 
+from .example import EXAMPLE
 from .nebius import SPACE, Nebius, cluster, nodes, nodeset
 
 FIVE_MINUTES_S = 300
@@ -195,3 +198,75 @@ async def test_a_partition_of_a_nodeset_that_is_not_there_is_told():
         assert (told["status"], told["reason"]) == ("False", "IgnoredNodeSetRefs")
         assert "nobody" in told["message"]
         assert scene.status()["phase"] == "Available"
+
+
+# -- nodes that slurm.conf names
+
+
+def listed(name: str = "cpu", **spec: object) -> Object:
+    made = nodeset(name, **spec)
+    meta = {**made["metadata"], "annotations": {"shoal/registration": "static"}}
+    return {**made, "metadata": meta}
+
+
+def refuse_to_forget(scene: Nebius) -> list[str]:
+    """Let Slurm forget no node, as it does with those of slurm.conf; return what it was asked."""
+    asked: list[str] = []
+
+    def refuse(_: str, hostlist: str) -> None:
+        asked.append(hostlist)
+        raise Refused(2016, f"Failure to update node {hostlist}", "_delete_node")
+
+    scene.slurm("one").slurmctld.delete_nodes = refuse  # type: ignore[method-assign]
+    return asked
+
+
+async def test_a_nodeset_that_slurm_conf_names_goes_without_slurm_being_asked_to_forget_it(logs):
+    async with Nebius() as scene:
+        await scene.rise(cluster(**nodes(worker=None)), listed())
+        asked = refuse_to_forget(scene)
+        assert "NodeName=cpu-[0-1]" in scene.conf("one-slurm-configs")
+        await scene.drop(NODE_SET, "cpu")
+        await scene.settle()
+        assert scene.there(NODE_SET) == {}
+        assert "NodeName=cpu" not in scene.conf("one-slurm-configs")
+        # Another one of its name comes before Slurm has read that.
+        await scene.make(listed())
+        await scene.settle()
+        assert scene.pods_of(naming.NODE_SET) == ["cpu-0", "cpu-1"]
+        assert asked == []
+        assert [e for e in logs if e["log_level"] == "error"] == []
+
+
+async def test_slurm_conf_names_a_node_as_long_as_its_worker_runs():
+    async with Nebius() as scene:
+        await scene.rise(cluster(**nodes(worker=None)), listed(replicas=3))
+        refuse_to_forget(scene)
+        slurm = scene.slurm("one").slurmctld
+        running = slurm.start("cpu-2")
+        await rescale(scene, 1)
+        await clock.sleep(FIVE_MINUTES_S)
+        assert "cpu-2" in scene.pods_of(naming.NODE_SET)
+        assert "NodeName=cpu-[0-2]" in scene.conf("one-slurm-configs")
+        slurm.end(running.job_id)
+        await scene.settle()
+        # The busy one has stayed, and whoever stays is named.
+        assert scene.pods_of(naming.NODE_SET) == ["cpu-2"]
+        assert "NodeName=cpu-[0-2]" in scene.conf("one-slurm-configs")
+        await rescale(scene, 0)
+        await scene.settle()
+        assert "NodeName=cpu" not in scene.conf("one-slurm-configs")
+        assert scene.lost == []
+
+
+async def test_a_nodeset_by_the_name_of_one_of_the_other_api_says_so_and_takes_no_worker_from_it():
+    async with Nebius() as scene:
+        await scene.rise(*EXAMPLE)
+        before = {name: uid for name, uid in scene.pods().items() if name.startswith("cpu-")}
+        await scene.make(cluster(**nodes(worker=None)), nodeset("cpu"))
+        await scene.settle()
+        message = scene.condition("PodsReady", "cpu", NODE_SET)["message"]
+        assert "Pod cpu-0: it belongs to NodeSet cpu" in message
+        assert "metadata.name: name this NodeSet otherwise, or delete that" in message
+        assert before
+        assert before.items() <= scene.pods().items()

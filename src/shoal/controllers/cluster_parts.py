@@ -44,6 +44,7 @@ class Whole:
     exporter: Exporter | None = None
     secrets: Sequence[Once] = ()  # keys of the whole cluster
     passwords: Sequence[Once] = ()  # of its database
+    taken: Failed | None = None  # what of its database is somebody else's
 
 
 # Of a part that the user wants.
@@ -62,6 +63,9 @@ def accounting(world: World, whole: Whole, jail: Jail, rules: Rules) -> Asked:
     """Ask for slurmdbd, and its database where that is ours."""
     books = whole.cluster.accounting
     assert isinstance(books, ManagedAccounting), "slurmdbd is always ours here"
+    if whole.taken is not None:
+        # What is there stays, whoever's it is.
+        return Asked((), Rules(), part=books.part, verdicts=(whole.taken,))
     needs: tuple[Need, ...] = (*keys(books.keys), *_opens(books))
     ref = books.database.password
     password = world.found(books.part.namespace).secrets.get(ref.name, {}).get(ref.key)

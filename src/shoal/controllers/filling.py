@@ -20,6 +20,7 @@ from ..kube.jobs import Job
 from ..kube.kinds import Kind
 from ..kube.objects import Resource, owner_reference
 from ..kube.pods import Pod
+from ..kube.workloads import Workload
 from ..kubeapi.client import Ref
 from ..kubeapi.errors import ExistsError, NotFoundError
 from ..model.cluster import Cluster
@@ -126,10 +127,19 @@ def _trouble(world: World, part: Part) -> str:
     return f"pod {pod.metadata.name}: {pod.trouble}" if pod else ""
 
 
-def _serving(world: World, cluster: Cluster) -> bool:
+def slurmctld(world: World, cluster: Cluster) -> Workload | None:
+    """Return what runs a cluster's slurmctld; one of another cluster's by its name is none."""
     controller = cluster.controller
     if not isinstance(controller, ManagedController):
-        return True
+        return None
     where = (cluster.namespace, controller.names.workload)
     found = world.workload(kinds.STATEFUL_SET, where)
+    marks = controller.part.selector.items()
+    return found if found is not None and marks <= found.metadata.labels.items() else None
+
+
+def _serving(world: World, cluster: Cluster) -> bool:
+    if not isinstance(cluster.controller, ManagedController):
+        return True
+    found = slurmctld(world, cluster)
     return found is not None and not found.deleting and found.spec.replicas > 0

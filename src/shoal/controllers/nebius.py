@@ -7,24 +7,30 @@ from functools import cached_property, partial
 from ..dialects.nebius import naming, read
 from ..dialects.nebius.naming import HOLDS, NAMING
 from ..dialects.nebius.types import KINDS, NODE_SET, SLURM_CLUSTER, TYPES, SlurmCluster
-from ..kube import kinds
+from ..kube.conditions import Condition, carry_transitions
 from ..kube.kinds import Kind
 from ..kube.objects import Key, Resource
 from ..kubeapi.errors import ApiError, ConflictError
 from ..kubeapi.exec import in_pod
 from ..model.cluster import Cluster
+from ..runtime import clock
 from ..runtime.apply import Rules
 from ..runtime.controller import Controller, Done, Reconcile
+from ..runtime.events import about
 from ..slurmapi.errors import SlurmError
 from ..slurmapi.tokens import Run
+from . import nebius_happenings as happenings
 from .controller import ControllerController
+from .database import Claims
+from .filling import slurmctld
 from .holding import Holding
 from .inside import look_inside
+from .nebius_parts import OF_NODE_SETS, PARTS, rules
 from .nebius_reader import Reader, without_cluster
 from .nebius_waker import Waker
 from .nebius_words import Board, Words, muster
 from .nodeset import NodeSetController
-from .passes import Hands
+from .passes import Asked, Hands, Told
 from .passes import Words as Say
 from .pulse import Pulse
 from .slinky_reader import Settings
@@ -42,68 +48,6 @@ CONFLICT_AGAIN_S = 1.0
 # As users choose them, by upstream's names.
 CLUSTER, NODE_SETS = "cluster", "nodeset"
 
-# What each part is made of, by the label of its component. Some objects of slurmctld have none, or
-# one of their own: the pod that tries a configuration must not be taken for slurmctld.
-COMPONENTS: Mapping[str, tuple[frozenset[str], tuple[Kind, ...]]] = {
-    naming.COMMON: (
-        frozenset({naming.COMMON}),
-        (
-            kinds.CONFIG_MAP,
-            kinds.SERVICE,
-            kinds.POD_DISRUPTION_BUDGET,
-            kinds.APP_ARMOR_PROFILE,
-        ),
-    ),
-    naming.ACCOUNTING: (
-        frozenset({naming.ACCOUNTING, naming.DATABASE}),
-        (
-            kinds.DEPLOYMENT,
-            kinds.STATEFUL_SET,
-            kinds.SERVICE,
-            kinds.SECRET,
-            kinds.MARIADB,
-            kinds.GRANT,
-        ),
-    ),
-    naming.CONTROLLER: (
-        frozenset({naming.CONTROLLER, f"{naming.CONTROLLER}-placeholder", ""}),
-        (
-            kinds.STATEFUL_SET,
-            kinds.SERVICE,
-            kinds.CONFIG_MAP,
-            kinds.DAEMON_SET,
-            kinds.SERVICE_MONITOR,
-            kinds.POD,
-        ),
-    ),
-    naming.LOGIN: (
-        frozenset({naming.LOGIN}),
-        (kinds.STATEFUL_SET, kinds.SERVICE, kinds.CONFIG_MAP),
-    ),
-    naming.REST: (frozenset({naming.REST}), (kinds.DEPLOYMENT, kinds.SERVICE)),
-    naming.EXPORTER: (frozenset({naming.EXPORTER}), (kinds.DEPLOYMENT, kinds.POD_MONITOR)),
-    naming.WORKERS: (frozenset({naming.WORKERS}), (kinds.CONFIG_MAP, kinds.SERVICE)),
-}
-PARTS = (
-    naming.COMMON,
-    naming.ACCOUNTING,
-    naming.CONTROLLER,
-    naming.LOGIN,
-    naming.REST,
-    naming.EXPORTER,
-)
-OF_NODE_SETS = Rules(prune=(kinds.CONFIG_MAP, kinds.SERVICE))
-
-
-def rules(part: str) -> Rules:
-    """Return which of a cluster's objects are of one part, and may go with it."""
-    components, made = COMPONENTS[part]
-
-    def among(obj: Resource) -> bool:
-        return obj.metadata.labels.get(naming.COMPONENT, "") in components
-
-    return Rules(prune=made, among=among)
-
 
 @dataclass(frozen=True)
 class Table:
@@ -113,6 +57,7 @@ class Table:
     slurms: Slurms
     settings: Settings
     board: Board = field(default_factory=Board)
+    patience: happenings.Patience = field(default_factory=happenings.Patience)
 
     @cached_property
     def reader(self) -> Reader:
@@ -134,8 +79,10 @@ class Table:
         rest, key = self.reader.rest_of(cluster), self.reader.jwt_key(cluster)
         return await self.slurms.of(cluster, rest, key)
 
-    def tools(self, cluster: Cluster) -> Run:
-        """Return what runs Slurm's own tools."""
+    def tools(self, cluster: Cluster) -> Run | None:
+        """Return what runs Slurm's own tools; None: there is no slurmctld of the cluster's."""
+        if slurmctld(self.hands.world, cluster) is None:
+            return None
         name, _ = cluster.controllers[0]
         return in_pod(self.hands.client, cluster.namespace, name, "slurmctld")
 
@@ -143,12 +90,28 @@ class Table:
         """Return hands that tell of a kind in its own words."""
         return replace(self.hands, words={**self.hands.words, kind: words})
 
+    # -- events
+
+    def news(self, obj: SlurmCluster, told: Told) -> Done:
+        """Make events of the troubles in what is told of a cluster, once each."""
+        before, now = self.words.before(obj), clock.now()
+        after = carry_transitions(told.conditions, before, now)
+        late, again_s = self.patience.overdue(obj.key, after, now)
+        for what in (*happenings.news(before, after), *late):
+            self.hands.record(about(SLURM_CLUSTER, obj), what)
+        return Done(again_s)
+
+    def _refusal(self, obj: SlurmCluster, ready: Condition, asked: Asked) -> Told:
+        told = self.words.refusal(obj, ready, asked)
+        self.news(obj, told)
+        return told
+
     # -- reconcilers
 
     def clusters(self) -> Reconcile:
         """Return who runs the passes over SlurmClusters."""
-        hands, reader = self.saying(SLURM_CLUSTER, self.words.refusal), self.reader
-        slurmctld = ControllerController(
+        hands, reader = self.saying(SLURM_CLUSTER, self._refusal), self.reader
+        controllers = ControllerController(
             hands,
             SLURM_CLUSTER,
             reader.cluster,  # type: ignore[arg-type]
@@ -163,19 +126,29 @@ class Table:
             self.words.cluster,
             self.words.farewell,
             _parts(),
-            slurmctld,
+            controllers,
+            Claims(hands),
+            self.news,
         )
         held = Holding(hands, SLURM_CLUSTER, HOLDS, self.waker.leaving, whole.reconcile)  # type: ignore[arg-type]
         return hands.telling(SLURM_CLUSTER, yielding(held.reconcile))
 
     def workers(self) -> Reconcile:
         """Return who runs the passes over the workers of SlurmClusters that are of no NodeSet."""
-        hands = self.saying(SLURM_CLUSTER, self.board.take)
-        engine = self._engine(hands, SLURM_CLUSTER, self.reader.workers, rules(naming.WORKERS))  # type: ignore[arg-type]
+        hands, usual = self.saying(SLURM_CLUSTER, self.board.take), rules(naming.WORKERS)
+
+        def unused(obj: Resource) -> bool:
+            """Say whether no worker is left that may have mounted it."""
+            cluster = obj.metadata.labels.get(naming.INSTANCE, "")
+            return usual.among(obj) and not self.reader.staffed(obj.metadata.namespace, cluster)
+
+        made = replace(usual, among=unused)
+        engine = self._engine(hands, SLURM_CLUSTER, self.reader.workers, made)  # type: ignore[arg-type]
 
         async def reconcile(key: Key) -> Done:
             obj: SlurmCluster | None = hands.world.get(SLURM_CLUSTER, key)
             if obj is None:
+                self.patience.forget(key)
                 await self.slurms.forget(key)
             if obj is None or not self.reader.left(obj):
                 self.board.said.pop(key, None)

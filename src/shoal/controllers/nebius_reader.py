@@ -1,6 +1,6 @@
 """Reads objects of slurm.nebius.ai with what belongs to them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from ..decide.conditions import Failed
@@ -14,13 +14,14 @@ from ..model.accounting import ManagedAccounting
 from ..model.cluster import Cluster
 from ..model.database import OperatorDatabase, OwnDatabase
 from ..model.jail import Jail
+from ..model.jailed import Registration
 from ..model.nodeset import NodeSet
 from ..model.part import Marks, Part
 from ..model.rest import RestApi
-from ..render.jailed.database import STORAGE
 from ..runtime.apply import Rules
 from . import secrets_once
 from .cluster_parts import Whole
+from .database import Things, claim_of, things
 from .filling import Outlook, Pods, outlook
 from .passes import Asked
 from .secrets_once import Once
@@ -44,9 +45,8 @@ class Reader:
         """Return what is read together with an object of a cluster."""
         old = self.world.workload(kinds.STATEFUL_SET, (namespace, naming.CONTROLLER))
         legacy = naming.names(cluster, [old] if old else []).legacy
-        database = (namespace, naming.Names(cluster, legacy).database)
         # Records that are in a database of ours stay there.
-        ours = self.world.workload(kinds.STATEFUL_SET, database) is not None
+        ours = self._database(namespace, cluster).ours
         return read.Around(
             self.world.found(namespace),
             self.settings.images,
@@ -54,17 +54,40 @@ class Reader:
             legacy,
             mariadb=self._used(kinds.MARIADB) and not ours,
             app_armor=self._used(kinds.APP_ARMOR_PROFILE),
+            leaving=self.staffed(namespace, cluster),
         )
 
     def _used(self, kind: Kind) -> bool:
         """Say whether a kind of somebody else is there, and to be used."""
         return self.world.stores[kind].served and kind not in self.settings.unused
 
+    def _database(self, namespace: str, cluster: str) -> Things:
+        """Look for what there is under the names of a cluster's database."""
+        obj: SlurmCluster | None = self.world.get(SLURM_CLUSTER, (namespace, cluster))
+        labels = naming.selector(cluster, naming.DATABASE)
+        uid = obj.metadata.uid if obj is not None else ""
+        return things(self.world, namespace, naming.Names(cluster).database, uid, labels)
+
     # -- clusters
 
     def cluster(self, obj: SlurmCluster) -> Cluster:
         """Read a SlurmCluster."""
-        return read.cluster(obj, self.nodesets_of(obj), self.around(*obj.key))
+        nodesets = self.nodesets_of(obj)
+        around = replace(self.around(*obj.key), numbered=self._numbered(nodesets))
+        return read.cluster(obj, nodesets, around)
+
+    def _numbered(self, nodesets: Iterable[nodeset_types.NodeSet]) -> dict[str, int]:
+        """Count the nodes that slurm.conf must name for each NodeSet that it names nodes of."""
+        return {
+            one.metadata.name: max((_number(pod) + 1 for pod in self._pods_of(one)), default=0)
+            for one in nodesets
+            if read.registration(one) is Registration.STATIC
+        }
+
+    def _pods_of(self, obj: nodeset_types.NodeSet) -> tuple[Pod, ...]:
+        space, name = obj.key
+        selector = naming.selector(defaults.cluster_of(obj), naming.NODE_SET, name)
+        return self.world.pods(Part(name, space, selector, selector))
 
     def nodesets_of(self, obj: SlurmCluster) -> list[nodeset_types.NodeSet]:
         """Return the NodeSets of a cluster, by name.
@@ -80,6 +103,9 @@ class Reader:
         exporter = read.exporter(obj, around)
         if exporter is not None and kinds.POD_MONITOR in self.settings.unused:
             exporter = replace(exporter, monitor=None)
+        books = cluster.accounting
+        stores = books.store if isinstance(books, ManagedAccounting) else None
+        taken = self._database(*obj.key).taken(stores)
         return Whole(
             cluster,
             rooted(cluster),
@@ -87,7 +113,9 @@ class Reader:
             read.rest(obj, around),
             exporter,
             tuple(self._secrets(obj, cluster)),
-            tuple(self._passwords(obj, cluster)),
+            # A database of somebody else's goes by other ones.
+            () if taken else tuple(self._passwords(obj, cluster)),
+            taken,
         )
 
     def pods(self, cluster: Cluster) -> Pods:
@@ -128,13 +156,18 @@ class Reader:
     def workers(self, obj: SlurmCluster) -> tuple[Cluster | None, NodeSet]:
         """Read the workers of a SlurmCluster that are of no NodeSet: none, where it has no more."""
         around = self.around(*obj.key)
-        return self.cluster(obj), read.worker(obj, around) or _nobody(obj, around)
+        return self.cluster(obj), read.worker(obj, around) or read.leaving(obj, around)
 
     def left(self, obj: SlurmCluster) -> bool:
         """Say whether a SlurmCluster has, or had and is not rid of, workers of no NodeSet."""
         if obj.spec.slurm_nodes.worker is not None or NAMING.finalizer in obj.metadata.finalizers:
             return True
-        return bool(self.world.pods(_nobody(obj, self.around(*obj.key)).part))
+        return self.staffed(*obj.key)
+
+    def staffed(self, namespace: str, cluster: str) -> bool:
+        """Say whether a cluster has pods of workers of no NodeSet."""
+        selector = naming.selector(cluster, naming.WORKERS)
+        return bool(self.world.pods(Part(cluster, namespace, selector, selector)))
 
     # -- Slurm
 
@@ -191,7 +224,7 @@ class Reader:
         return f"pods that run have its key; restore it, or {cure}"
 
     def _database_lost(self, namespace: str, name: str) -> str:
-        claim = f"{STORAGE}-{name}-0"
+        claim = claim_of(name)
         if self.world.get(kinds.PERSISTENT_VOLUME_CLAIM, (namespace, claim)) is None:
             return ""
         return f"the database on claim {claim} goes by it; restore it, or delete the claim"
@@ -216,17 +249,9 @@ def without_cluster(part: Part, cluster: str) -> Asked:
     return Asked((), Rules(), part=part, verdicts=(Failed("ClusterMissing", words),))
 
 
-def _nobody(obj: SlurmCluster, around: read.Around) -> NodeSet:
-    """Return the workers of a cluster that is to have none, and of which nothing more is said."""
-    space, cluster = obj.key
-    own = naming.Names(cluster, around.legacy)
-    name = own.workload(naming.WORKERS)
-    labels = naming.labels(cluster, naming.WORKERS)
-    part = Part(name, space, naming.selector(cluster, naming.WORKERS), labels)
-    service = own.service(naming.WORKERS)
-    return NodeSet(
-        part, naming.WORKERS, f"{naming.WORKERS}-", service, own.budget, replicas=0, cluster=cluster
-    )
+def _number(pod: Pod) -> int:
+    index = pod.metadata.labels.get(NAMING.labels.pod_index, "")
+    return int(index) if index.isdecimal() else -1
 
 
 def _component(pod: Pod) -> str:

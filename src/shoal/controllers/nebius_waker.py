@@ -31,6 +31,9 @@ MADE: Mapping[Kind, Sequence[Kind]] = {
         kinds.MARIADB,
         kinds.GRANT,
         kinds.APP_ARMOR_PROFILE,
+        kinds.SERVICE_ACCOUNT,
+        kinds.ROLE,
+        kinds.ROLE_BINDING,
     ),
     NODE_SET: (kinds.POD, kinds.CONFIG_MAP, kinds.SERVICE, kinds.CONTROLLER_REVISION),
 }

@@ -11,7 +11,7 @@ from ..decide.maintenance import Course
 from ..dialects.nebius import defaults, naming, nodeset_types, report
 from ..dialects.nebius.notices import unsupported
 from ..dialects.nebius.report import NodeSetPhase, Phase, Ready, Standing, State
-from ..dialects.nebius.types import SlurmCluster
+from ..dialects.nebius.types import NODE_SET, SlurmCluster
 from ..kube.conditions import Condition, read
 from ..kube.objects import Key, Object
 from ..kube.pods import Pod
@@ -19,7 +19,7 @@ from ..model.workers import Muster
 from ..runtime.queue import Queue
 from .nebius_reader import Reader
 from .passes import Asked, Told
-from .slurm_cluster import Looked, Survey
+from .slurm_cluster import Looked, Survey, cured
 
 # Parts without a condition of upstream's, and what ours are called. A cluster is available without.
 BESIDE: Mapping[str, str] = {naming.REST: "RestAvailable", naming.EXPORTER: "ExporterAvailable"}
@@ -81,6 +81,10 @@ class Words:
     def refusal(self, obj: SlurmCluster, ready: Condition, _: Asked) -> Told:
         """Return the status of a cluster that cannot be understood."""
         return _only(obj, naming.COMMON, _said(ready))
+
+    def before(self, obj: SlurmCluster) -> list[Condition]:
+        """Return what the status of a cluster says."""
+        return [read(condition) for condition in _status(obj).get("conditions", ())]
 
     def farewell(self, obj: SlurmCluster) -> Told | None:
         """Return the status of a cluster that is deleted and waits; None: it does not."""
@@ -149,7 +153,7 @@ class Words:
             return Standing(State.MAINTENANCE, words)
         if ready.status == "True":
             return Standing(State.READY, ready.message)
-        return Standing(State.NOT_READY, _said(ready))
+        return Standing(State.NOT_READY, _said(cured(NODE_SET, ready)))
 
 
 def muster(told: Muster) -> Object:
@@ -173,7 +177,7 @@ def _standing(one: Looked) -> Standing:
     if one.course is Course.WAITING:
         return Standing(State.NOT_READY, f"RootFilling: {one.words}")
     if one.ready.status == "True":
-        return Standing(State.READY)
+        return Standing(State.READY, one.words)
     return Standing(State.NOT_READY, _said(one.ready))
 
 

@@ -14,6 +14,7 @@ from ..kube.conditions import Condition
 from ..kube.kinds import Kind
 from ..kube.objects import Key, Resource
 from ..kubeapi.errors import ForbiddenError, InvalidError
+from ..model.accounting import ManagedAccounting
 from ..model.cluster import Cluster
 from ..model.jail import Jail
 from ..model.maintenance import Mode
@@ -22,10 +23,12 @@ from ..runtime.controller import Done
 from . import cluster_parts, secrets_once
 from .cluster_parts import Asking, Whole
 from .controller import ControllerController, Kept
+from .database import Claims
 from .filling import Outlook, Pods, fill, outlook
 from .passes import REFUSED_AGAIN_S, Asked, Brought, Hands, Told, soonest
 
 REFUSALS = (InvalidError, ForbiddenError, ValueError)
+STRANGER = ": it belongs to "  # in what is said of an object that is somebody else's
 # A pass over a cluster with many workers is not made again for each of their events.
 REST_S_EACH, LONGEST_REST_S = 0.001, 5.0
 
@@ -36,7 +39,7 @@ class Looked:
 
     ready: Condition
     course: Course
-    words: str = ""  # why it is away
+    words: str = ""  # why it is away; of one that is ready, what is not as asked
 
 
 @dataclass(frozen=True)
@@ -73,6 +76,8 @@ class ClusterController:
     farewell: Callable[[Any], Told | None]  # the dialect's: what one that is deleted waits for
     parts: Parts
     controllers: ControllerController
+    claims: Claims
+    news: Callable[[Any, Told], Done]  # the dialect's: makes events of what is told
 
     async def reconcile(self, key: Key) -> Done:
         """Run one pass."""
@@ -89,15 +94,27 @@ class ClusterController:
             whole = self.read(obj)
         seen = outlook(self.hands.world, whole.cluster, whole.jail, self.pods(whole.cluster))
         await fill(self.hands, self.kind, obj, whole.jail, seen.verdict)
-        one = _Pass(self, obj, whole, seen)
+        whole, remark = await self._settled(whole)
+        one = _Pass(self, obj, whole, seen, {self.parts.accounting: remark})
         await one.run()
         pods = self.pods(whole.cluster)  # those that have come meanwhile, too
-        await self.hands.tell(
-            self.kind, one.obj, self.tell(one.obj, Survey(one.looked, pods, seen))
-        )
+        told = self.tell(one.obj, Survey(one.looked, pods, seen))
+        await self.hands.tell(self.kind, one.obj, told)
+        late = self.news(one.obj, told)
         follows = await self.controllers.follow(one.kept) if one.kept else Done()
         rest = Done(rest_s=min(REST_S_EACH * len(pods.workers), LONGEST_REST_S))
-        return soonest(*one.dones, Done(seen.verdict.again_s), follows, rest)
+        # Neither a claim that grows nor somebody else's database wakes anybody.
+        waits = Done(REFUSED_AGAIN_S if remark or whole.taken else None)
+        return soonest(*one.dones, Done(seen.verdict.again_s), follows, waits, late, rest)
+
+    async def _settled(self, whole: Whole) -> tuple[Whole, str]:
+        """Return the cluster with the database that it can have, and what that is not."""
+        books = whole.cluster.accounting
+        if whole.taken is not None or not isinstance(books, ManagedAccounting):
+            return whole, ""
+        found = await self.claims.settle(books)
+        cluster = replace(whole.cluster, accounting=found.books)
+        return replace(whole, cluster=cluster), found.words
 
 
 @dataclass
@@ -108,6 +125,7 @@ class _Pass:
     obj: Resource
     whole: Whole
     seen: Outlook
+    remarks: Mapping[str, str]  # by part: what of one that is ready is not as asked
     looked: dict[str, Looked] = field(default_factory=dict)
     dones: list[Done] = field(default_factory=list)
     kept: Kept | None = None
@@ -178,10 +196,10 @@ class _Pass:
         self._note(part, course, brought.ready)
 
     def _note(self, part: str, course: Course, ready: Condition) -> None:
-        why = words(self.whole.jail.mode, course, self.seen.seen)
+        why = words(self.whole.jail.mode, course, self.seen.seen) or self.remarks.get(part, "")
         if course is Course.WAITING:
             why = self.seen.verdict.words
-        self.looked[part] = Looked(ready, course, why)
+        self.looked[part] = Looked(cured(self.controller.kind, ready), course, why)
 
     def _refused(self, error: Exception) -> Brought:
         reason = "Invalid" if isinstance(error, ValueError) else "Refused"
@@ -190,6 +208,14 @@ class _Pass:
     def _condition(self, failed: Failed) -> Condition:
         generation = self.obj.metadata.generation
         return Condition(READY, "False", failed.reason, failed.message, generation)
+
+
+def cured(kind: Kind, ready: Condition) -> Condition:
+    """Return the condition with what to do where the name of an object is somebody else's."""
+    if ready.reason != "Refused" or STRANGER not in ready.message:
+        return ready
+    cure = f"metadata.name: name this {kind.kind} otherwise, or delete that"
+    return replace(ready, message=f"{ready.message}; {cure}")
 
 
 def _as(jail: Jail, course: Course) -> Jail:

@@ -44,6 +44,9 @@ READ_TOO: Mapping[Kind, type[Resource]] = {
     kinds.MARIADB: Resource,
     kinds.GRANT: Resource,
     kinds.APP_ARMOR_PROFILE: Resource,
+    kinds.SERVICE_ACCOUNT: Resource,
+    kinds.ROLE: Resource,
+    kinds.ROLE_BINDING: Resource,
 }
 IN_BRIEF = frozenset(kind for kind, type_ in READ.items() if type_ is Resource)
 TOO_IN_BRIEF = frozenset(kind for kind, type_ in READ_TOO.items() if type_ is Resource)

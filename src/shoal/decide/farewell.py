@@ -22,8 +22,8 @@ def plan(wanted: Wanted, fleet: Fleet) -> Plan:
         told = workers.plan(wanted, fleet)
         # Those that are ended tell when they are gone.
         return told or (Wait(ENDING, workers.AGAIN_S),)
-    # With the whole cluster goes what Slurm knows of it.
-    if fleet.abandoned or wanted.forced or not wanted.alone:
+    # With the whole cluster goes what Slurm knows of it; lines of slurm.conf go with the NodeSet.
+    if fleet.abandoned or wanted.forced or not wanted.alone or wanted.nodeset.in_conf:
         return ()
     if fleet.slurm is None:
         why = "Slurm does not answer, and knows of its workers"

@@ -22,7 +22,7 @@ RESHAPED = "its worker tells Slurm other things of its node now"
 
 def inherited(wanted: Wanted, fleet: Fleet, create: Sequence[CreateWorker]) -> Iterator[ForgetNode]:
     """Give the records that Slurm has to forget before these workers come."""
-    for action in create if fleet.slurm else ():
+    for action in create if fleet.slurm and not wanted.nodeset.in_conf else ():
         name = action.hostname or wanted.nodeset.hostname(action.number or 0)
         node = fleet.slurm.get(name) if fleet.slurm else None
         why = _unlike(wanted, node) if node is not None else ""

@@ -28,3 +28,4 @@ class Exporter:
     collection_interval: str = "30s"
     settings: Mapping[str, str] = field(default_factory=dict)  # more flags, by their names
     cluster: str = ""  # the object that stands for its cluster
+    account: str = ""  # how the account of its own is called, and its role; empty: the user's

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from ..kube.objects import Object
-from .jailed import JailedWorkers
+from .jailed import JailedWorkers, Registration
 from .part import KeyRef, Part
 
 
@@ -97,6 +97,11 @@ class NodeSet:
     # Labels that pods of all workers have, of any NodeSet, and no other pod; empty: the program's.
     alike: Mapping[str, str] = field(default_factory=dict)
     jailed: JailedWorkers | None = None  # where its pods have a shared root
+
+    @property
+    def in_conf(self) -> bool:
+        """Say whether slurm.conf names its nodes: Slurm forgets no such node, nor need it."""
+        return self.jailed is not None and self.jailed.registration is Registration.STATIC
 
     def pod_name(self, number: int) -> str:
         """Return what worker `number` is called."""

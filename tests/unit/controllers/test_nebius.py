@@ -1,51 +1,18 @@
-"""Which objects of a SlurmCluster are of which part, and who may write them."""
+"""How passes over SlurmClusters get on with each other, and with clusters of another API."""
+
+from types import SimpleNamespace
 
 import msgspec
 import pytest
 
-from shoal.controllers import nebius
-from shoal.controllers.nebius import COMPONENTS, CONFLICT_AGAIN_S, PARTS, rules, yielding
-from shoal.controllers.nebius_waker import MADE
-from shoal.dialects.nebius import naming
-from shoal.dialects.nebius.types import SLURM_CLUSTER
-from shoal.kube import kinds
-from shoal.kube.objects import Resource
+from shoal.controllers.nebius import CONFLICT_AGAIN_S, Table, yielding
+from shoal.kube.workloads import Workload
 from shoal.kubeapi.errors import ConflictError, Status
+from shoal.model.controller import ControllerNames, Ephemeral, ManagedController
+from shoal.model.part import Part, ServiceWishes
 from shoal.runtime.controller import Done
 
-
-def labelled(component):
-    labels = naming.labels("one", component) if component else {}
-    return msgspec.convert({"metadata": {"name": "x", "labels": labels}}, Resource)
-
-
-@pytest.mark.parametrize("part", PARTS)
-def test_no_part_of_a_cluster_ever_prunes_a_worker(part):
-    for component in (naming.WORKERS, naming.NODE_SET):
-        assert not rules(part).among(labelled(component))
-
-
-@pytest.mark.parametrize("part", COMPONENTS)
-def test_parts_do_not_prune_each_other(part):
-    own = COMPONENTS[part][0]
-    for other, (components, _) in COMPONENTS.items():
-        assert other == part or not own & components
-    assert rules(part).among(labelled(part))
-
-
-def test_workers_prune_no_pods():
-    assert kinds.POD not in rules(naming.WORKERS).prune
-    assert kinds.POD not in nebius.OF_NODE_SETS.prune
-
-
-def test_a_trial_of_a_configuration_goes_with_slurmctld():
-    assert rules(naming.CONTROLLER).among(labelled(""))
-    assert kinds.POD in rules(naming.CONTROLLER).prune
-
-
-def test_what_a_part_prunes_wakes_its_cluster_when_it_changes():
-    for _, made in COMPONENTS.values():
-        assert {*made} <= {*MADE[SLURM_CLUSTER]}
+OURS = {"app.kubernetes.io/instance": "one"}
 
 
 async def test_to_be_slower_than_another_pass_is_no_failure_and_the_next_look_is_soon():
@@ -53,3 +20,19 @@ async def test_to_be_slower_than_another_pass_is_no_failure_and_the_next_look_is
         raise ConflictError(f"PATCH {key}", Status("it was modified"))
 
     assert await yielding(late)(("demo", "slurm")) == Done(CONFLICT_AGAIN_S)
+
+
+@pytest.mark.parametrize(("labels", "runs"), [(OURS, True), ({}, False)])
+def test_slurms_tools_never_run_in_the_slurmctld_of_another_cluster(labels, runs):
+    meta = {"name": "one-controller", "namespace": "ns", "labels": labels}
+    found = msgspec.convert({"metadata": meta}, Workload)
+    world = SimpleNamespace(workload=lambda _, key: found if key == found.key else None)
+    names = ControllerNames("one-controller", "one-svc", "one-svc", "one-config")
+    part = Part("one", "ns", OURS, OURS)
+    cluster = SimpleNamespace(
+        namespace="ns",
+        controller=ManagedController(part, names, ServiceWishes(6817), Ephemeral()),
+        controllers=(("one-controller-0", ""),),
+    )
+    table = Table(SimpleNamespace(world=world, client=None), None, None)
+    assert (table.tools(cluster) is not None) is runs

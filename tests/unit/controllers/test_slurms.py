@@ -1,5 +1,6 @@
 """A client for the slurmrestd of each cluster."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 import msgspec
@@ -148,3 +149,17 @@ async def test_a_nodes_end_is_that_of_its_longest_job(lines):
     lines.slurm.plan(Lost(), times=-1)
     await clock.sleep(20)
     assert await slurm.ends() is None
+
+
+async def test_a_job_whose_nodes_nobody_can_read_makes_ends_unknown_and_no_pass_fail(lines):
+    lines.slurm.slurmctld.add("w-[0-1]")
+    lines.slurm.slurmctld.start("w-0", limit=10)
+    slurm = await lines.slurms.of(make_cluster(), make_rest(), KEY)
+    found = await slurm.jobs.holders()
+    broken = replace(found, jobs=[replace(found.jobs[0], nodes="w-[0-")])
+
+    class Told:
+        async def holders(self):
+            return broken
+
+    assert await replace(slurm, jobs=Told()).ends() is None

@@ -6,6 +6,8 @@ import pytest
 
 from shoal.decide.farewell import PATIENCE, draining, in_vain, plan
 from shoal.decide.plan import DeleteWorker, ForgetNode, Wait
+from shoal.model.jail import Fittings, Given
+from shoal.model.jailed import JailedWorkers, Registration
 from shoal.model.nodeset import Mode
 
 from .fleets import NAMING, NOW, fleet, slurm_node, wanted, worker
@@ -13,6 +15,7 @@ from .worlds import Answer, grown
 
 OURS = '{"namespace":"ns","podName":"w-0","nodeSetUID":"uid-w"}'
 OTHERS = '{"namespace":"ns","podName":"w-0","nodeSetUID":"uid-x"}'
+IN_CONF = JailedWorkers(Fittings(Given({})), Given({}), registration=Registration.STATIC)
 
 
 def gone(slurm, since=NOW, **fields):
@@ -136,3 +139,8 @@ def test_a_silent_slurm_is_waited_for_in_vain_by_what_goes_with_it_or_by_force_o
 
 def test_a_silent_slurm_is_not_waited_for_in_vain_at_first():
     assert not in_vain(wanted(deleted_at=NOW), fleet(slurm=None))
+
+
+def test_nodes_that_slurm_conf_names_go_with_it_and_nobody_asks_slurm_to_forget_them():
+    assert gone([slurm_node("any", comment=OURS)], of={"jailed": IN_CONF}) == ()
+    assert gone(None, of={"jailed": IN_CONF}) == ()

@@ -5,6 +5,8 @@ import pytest
 from shoal.decide import workers
 from shoal.decide.plan import CreateWorker, ForgetNode
 from shoal.decide.records import INHERITED, inherited
+from shoal.model.jail import Fittings, Given
+from shoal.model.jailed import JailedWorkers, Registration
 from shoal.model.nodeset import Mode
 
 from .fleets import fleet, kube_node, slurm_node, wanted
@@ -15,6 +17,7 @@ ROUND = OURS.replace("}", ',"shape":"round"}')
 NOTED = OTHERS.replace("}", ',"note":"bad disk"}')
 GOING = "slurm-operator: Pod is terminating"
 COMING = (CreateWorker("a node that fits", None, "n1", "n1"),)
+IN_CONF = JailedWorkers(Fittings(Given({})), Given({}), registration=Registration.STATIC)
 
 
 def forgotten(state="DOWN", reason=GOING, comment=OTHERS, create=COMING, shape="square"):
@@ -75,3 +78,9 @@ def test_it_goes_before_the_worker_comes():
     seen = fleet(slurm=[record], kube=[kube_node("n1")])
     plan = workers.plan(wanted(uid="uid-w", of={"mode": Mode.EVERY_NODE}), seen)
     assert [type(action) for action in plan] == [ForgetNode, CreateWorker]
+
+
+def test_a_record_of_slurm_confs_stays_whosever_it_was():
+    seen = fleet(slurm=[slurm_node("w-3", "DOWN", reason=GOING, comment=OTHERS)])
+    asked = wanted(uid="uid-w", of={"jailed": IN_CONF})
+    assert [*inherited(asked, seen, [CreateWorker("", 3)])] == []

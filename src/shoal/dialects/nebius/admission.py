@@ -9,7 +9,9 @@ from ...kube import values
 from ...kube.findings import Findings, Lookups, Unknown, Verdict, Wrong, created, updated
 from ...kube.kinds import Kind
 from ...kube.objects import Object
+from ...model.jailed import Registration
 from . import cluster_checks, defaults, made, naming, nodeset_checks, types
+from .read_workers import REGISTRATION, registration
 from .types import KINDS, NODE_SET, SLURM_CLUSTER
 
 
@@ -74,6 +76,12 @@ def _cluster_of(obj: Any) -> str | None:  # noqa: ANN401 - a NodeSet
     return defaults.cluster_of(obj) or None
 
 
+def _registration(obj: Any) -> str | None:  # noqa: ANN401 - a NodeSet
+    """Return how its nodes come into slurm.conf; None: not at all, which may be changed."""
+    static = registration(obj) is Registration.STATIC
+    return Registration.STATIC.value if static else None
+
+
 Fixed = Mapping[str, tuple[Callable[[Any], object], str]]
 FIXED: Mapping[Kind, Fixed] = {
     SLURM_CLUSTER: {
@@ -84,6 +92,10 @@ FIXED: Mapping[Kind, Fixed] = {
     },
     NODE_SET: {
         "spec.clusterName": (_cluster_of, "cannot change clusterName after deployment"),
+        f"metadata.annotations[{REGISTRATION}]": (
+            _registration,
+            "cannot change after deployment, or Slurm would drop nodes with their jobs",
+        ),
     },
 }
 

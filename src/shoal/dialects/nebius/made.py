@@ -4,15 +4,16 @@ from collections.abc import Iterable
 
 import msgspec
 
-from ...kube import values
+from ...kube import kinds, values
 from ...kube.findings import Findings, Lookups, Wrong
-from ...kube.objects import Resource
+from ...kube.objects import Resource, controller_of
 from . import defaults, naming, types
 from .nodeset_types import NodeSet
 from .types import KINDS, SlurmCluster
 
 NAME = "metadata.name"
 Made = tuple[str, str]  # kind and name; `Pod a-` stands for all pods a-<number>
+_SHARED = (kinds.STATEFUL_SET, kinds.DEPLOYMENT, kinds.SERVICE)
 _LONGEST = {"Service": values.LABEL_LENGTH, "StatefulSet": values.STATEFUL_SET_LENGTH}
 
 
@@ -30,6 +31,19 @@ def names(obj: Resource, ask: Lookups) -> Findings:
                 words = f"{sort} {name!r} is made for {other} already; choose another name"
                 yield Wrong(NAME, words)
                 break
+    yield from _taken(obj, mine, ask)
+
+
+def _taken(obj: Resource, mine: Iterable[Made], ask: Lookups) -> Findings:
+    """Check that no object by these names is made for something of another API."""
+    for kind in _SHARED:
+        wanted = {name for sort, name in mine if sort == kind.kind}
+        for found in ask.every(kind, obj.metadata.namespace) if wanted else ():
+            owner = controller_of(msgspec.convert(found, Resource))
+            ours = owner is None or owner.api_version.startswith(f"{naming.GROUP}/")
+            if owner is not None and not ours and (name := found["metadata"]["name"]) in wanted:
+                words = f"{kind.kind} {name!r} is made for {owner.kind} {owner.name!r} already"
+                yield Wrong(NAME, f"{words}; choose another name")
 
 
 def made(obj: Resource) -> Iterable[Made]:

@@ -240,6 +240,11 @@ class Names:
         return self._of("acct-db")
 
     @property
+    def exporter_account(self) -> str:
+        """Return how the exporter's account begins, and what that may do."""
+        return self._of(EXPORTER)
+
+    @property
     def populate(self) -> str:
         """Return the Job that fills the shared root."""
         return self._of("populate-jail")

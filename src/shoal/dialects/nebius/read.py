@@ -36,7 +36,7 @@ from .read_pods import (
     wishes,
 )
 from .read_services import exporter, gate, rest
-from .read_workers import nodeset, worker
+from .read_workers import leaving, nodeset, registration, worker
 from .references import references
 from .types import SlurmCluster
 
@@ -45,8 +45,10 @@ __all__ = [
     "cluster",
     "exporter",
     "gate",
+    "leaving",
     "nodeset",
     "references",
+    "registration",
     "rest",
     "worker",
 ]
@@ -62,6 +64,8 @@ def cluster(
     """Understand a SlurmCluster and the NodeSets that refer to it."""
     meta, spec, names = obj.metadata, obj.spec, around.names(obj.metadata.name)
     own, keys = worker(obj, around), _keys(obj, around)
+    if own is None and around.leaving:
+        own = leaving(obj, around)
     sets = [nodeset(one, obj, around) for one in _by_name(nodesets)]
     image = spec.slurm_nodes.controller.slurmctld.image
     return Cluster(
@@ -166,13 +170,13 @@ def _jail(obj: SlurmCluster, nodesets: Sequence[nodeset_types.NodeSet], around: 
         mode=defaults.mode(obj),
         gpu=defaults.with_gpu(obj, nodesets),
         app_armor=names.app_armor(meta.namespace) if profile(obj, around) else "",
-        subdomains=tuple(_subdomains(obj, names)),
+        subdomains=tuple(_subdomains(obj, names, around)),
     )
 
 
-def _subdomains(obj: SlurmCluster, names: naming.Names) -> Iterator[str]:
+def _subdomains(obj: SlurmCluster, names: naming.Names, around: Around) -> Iterator[str]:
     # Of slurmNodes.worker even at size 0: workers that go are still known by their names.
-    if obj.spec.slurm_nodes.worker:
+    if obj.spec.slurm_nodes.worker or around.leaving:
         yield names.service(naming.WORKERS)
     yield names.workers_service
     if obj.spec.slurm_nodes.login.size:

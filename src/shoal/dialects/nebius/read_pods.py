@@ -35,6 +35,9 @@ class Around:
     legacy: bool = False  # the cluster's workloads are called after their part alone
     mariadb: bool = False  # mariadb-operator is there, and the cluster has no database of ours yet
     app_armor: bool = False  # security-profiles-operator is there
+    # By NodeSet, of those that slurm.conf names: how many nodes it must name, as pods of them run.
+    numbered: Mapping[str, int] = field(default_factory=dict)
+    leaving: bool = False  # workers of the cluster's own are left that nobody asks for any more
 
     def names(self, cluster: str) -> Names:
         """Return what a cluster's objects are called."""

@@ -133,6 +133,7 @@ def exporter(obj: SlurmCluster, around: Around) -> Exporter | None:
         collection_interval=asked.collection_interval,
         settings=_flags(asked, records=obj.spec.slurm_nodes.accounting.enabled),
         cluster=obj.metadata.name,
+        account="" if asked.service_account_name else names.exporter_account,
     )
 
 

@@ -21,6 +21,7 @@ from .read_pods import (
     pod_spec,
     profile,
     pull_secrets,
+    root,
     scheduled,
     volume,
     wishes,
@@ -59,6 +60,27 @@ def worker(obj: SlurmCluster, around: Around) -> NodeSet | None:
         alike={naming.WORKER: "true"},
         jailed=jailed,
         claims=jailed.claims,
+    )
+
+
+def leaving(obj: SlurmCluster, around: Around) -> NodeSet:
+    """Return the workers of a cluster that is to have none: what those that are left still need."""
+    cluster, names = obj.metadata.name, around.names(obj.metadata.name)
+    return NodeSet(
+        part=Part(
+            names.workload(naming.WORKERS),
+            obj.metadata.namespace,
+            naming.selector(cluster, naming.WORKERS),
+            naming.labels(cluster, naming.WORKERS),
+        ),
+        slurm_name=feature_name(naming.WORKERS),
+        hostname_prefix=f"{naming.WORKERS}-",
+        service=names.service(naming.WORKERS),
+        budget=names.budget,
+        replicas=0,
+        cluster=cluster,
+        alike={naming.WORKER: "true"},
+        jailed=JailedWorkers(Fittings(root(obj)), Given({"emptyDir": {}})),
     )
 
 
@@ -183,8 +205,9 @@ def _of_set(
         node_extra=told.extra,
         features=told.features,
         cgroup=cgroup(cluster, obj),
-        registration=_registration(obj),
-        listed=spec.replicas,
+        registration=registration(obj),
+        # A node that slurm.conf no longer names is gone, and its jobs with it.
+        listed=max(spec.replicas, around.numbered.get(name, 0)),
         port=spec.slurmd.port or nodeset_types.SLURMD_PORT,
         sshd=_files(spec.config_map_ref_sshd, "spec.configMapRefSshd", around),
         supervisord=_files(spec.config_map_ref_supervisord, "spec.configMapRefSupervisord", around),
@@ -193,7 +216,8 @@ def _of_set(
     )
 
 
-def _registration(obj: nodeset_types.NodeSet) -> Registration:
+def registration(obj: nodeset_types.NodeSet) -> Registration:
+    """Say how Slurm comes to know the workers of a NodeSet."""
     static = obj.metadata.annotations.get(REGISTRATION) == Registration.STATIC.value
     return Registration.STATIC if static else Registration.DYNAMIC
 

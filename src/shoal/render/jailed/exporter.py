@@ -13,6 +13,7 @@ from ..services import Port
 from . import containers
 
 NAME = "exporter"
+RBAC = "rbac.authorization.k8s.io"
 METRICS = Port("metrics", 8080)
 MONITORING = Port("monitoring", 8081)
 # Of the pod that answers: a new pod would else begin new series.
@@ -21,10 +22,46 @@ _DROPPED: Object = {"action": "labeldrop", "regex": "pod|instance|container"}
 
 def objects(cluster: Cluster, jail: Jail, exporter: Exporter, rest: RestApi) -> list[Object]:
     """Return what the exporter consists of."""
-    made = [deployment(cluster, jail, exporter, rest)]
+    made = [*rights(cluster, exporter), deployment(cluster, jail, exporter, rest)]
     if exporter.monitor is not None:
         made.append(pod_monitor(cluster, exporter, exporter.monitor))
     return made
+
+
+def rights(cluster: Cluster, exporter: Exporter) -> list[Object]:
+    """Let the exporter see the key that its tokens are signed with, and nothing else."""
+    part, key = exporter.part, cluster.keys.jwt
+    if not exporter.account or key is None:
+        return []
+    account, role = f"{exporter.account}-sa", f"{exporter.account}-role"
+    sees: Object = {
+        "apiGroups": [""],
+        "resources": ["secrets"],
+        "resourceNames": [key.name],
+        "verbs": ["get"],
+    }
+    return [
+        {
+            "apiVersion": "v1",
+            "kind": "ServiceAccount",
+            "metadata": marks.metadata(part, account),
+            # Only for pods that ask for it.
+            "automountServiceAccountToken": False,
+        },
+        {
+            "apiVersion": f"{RBAC}/v1",
+            "kind": "Role",
+            "metadata": marks.metadata(part, role),
+            "rules": [sees],
+        },
+        {
+            "apiVersion": f"{RBAC}/v1",
+            "kind": "RoleBinding",
+            "metadata": marks.metadata(part, f"{role}-binding"),
+            "roleRef": {"apiGroup": RBAC, "kind": "Role", "name": role},
+            "subjects": [{"kind": "ServiceAccount", "name": account, "namespace": part.namespace}],
+        },
+    ]
 
 
 def deployment(cluster: Cluster, jail: Jail, exporter: Exporter, rest: RestApi) -> Object:
@@ -49,6 +86,7 @@ def deployment(cluster: Cluster, jail: Jail, exporter: Exporter, rest: RestApi) 
         "enableServiceLinks": False,
         # It signs its tokens with the cluster's key, which it asks Kubernetes for.
         "automountServiceAccountToken": True,
+        **({"serviceAccountName": f"{exporter.account}-sa"} if exporter.account else {}),
         "securityContext": pods.restricted_pod(pods.NOBODY),
     }
     return {

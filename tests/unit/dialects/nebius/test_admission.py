@@ -72,6 +72,15 @@ def test_the_cluster_of_a_node_set_may_move_from_its_annotation_to_its_spec():
     assert updated(old, new).errors == ()
 
 
+def test_nodes_that_slurm_conf_names_stay_named_as_jobs_would_go_with_their_lines():
+    named, plain = make("NodeSet"), make("NodeSet")
+    named["metadata"]["annotations"] = {"shoal/registration": "static"}
+    (error,) = updated(named, plain).errors
+    assert error.field == "metadata.annotations[shoal/registration]"
+    assert "put that back, or make a new NodeSet" in error.message
+    assert updated(plain, named).errors == ()
+
+
 # -- what was wrong before, and what is let go
 
 

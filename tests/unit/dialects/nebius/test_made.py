@@ -72,3 +72,31 @@ def test_the_pods_of_a_node_set_fit_into_a_name():
     (error, *_) = created("NodeSet", "a" * 60).errors
     assert "makes the pod" in error.message or "makes the Service" in error.message
     assert created("NodeSet", "a" * 40).errors == ()
+
+
+def theirs(kind, name, owner):
+    api, of = owner
+    ref = {"apiVersion": api, "kind": of, "name": "slurm", "uid": "u", "controller": True}
+    meta = {"name": name, "namespace": "prod", "ownerReferences": [ref]}
+    return {"apiVersion": "v1", "kind": kind, "metadata": meta}
+
+
+SLINKY = ("slinky.slurm.net/v1beta1", "Controller")
+OURS = ("slurm.nebius.ai/v1", "SlurmCluster")
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "owner", "refused"),
+    [
+        ("StatefulSet", "slurm-controller", SLINKY, True),
+        ("Service", "slurm-login-svc", SLINKY, True),
+        ("StatefulSet", "slurm-controller", OURS, False),
+        ("StatefulSet", "other-controller", SLINKY, False),
+    ],
+)
+def test_a_name_that_leads_to_an_object_of_another_api_is_refused(kind, name, owner, refused):
+    errors = created("SlurmCluster", "slurm", Known((theirs(kind, name, owner),))).errors
+    words = f"{kind} {name!r} is made for Controller 'slurm' already; choose another name"
+    assert [(one.field, one.message) for one in errors] == (
+        [("metadata.name", words)] if refused else []
+    )

@@ -1,5 +1,7 @@
 """Workers of a cluster's own, and of NodeSets."""
 
+from dataclasses import replace
+
 import pytest
 
 from shoal.dialects.nebius.read_workers import REGISTRATION
@@ -47,7 +49,25 @@ def test_claims_of_workers_are_those_of_their_volumes():
     assert made.retention == Retention()
 
 
+def test_workers_that_nobody_asks_for_any_more_keep_their_names_and_nothing_else():
+    asked, left = own(), the(around=replace(ALONE, leaving=True), **nodes(worker=None)).cluster
+    (made,) = left.nodesets
+    assert made.replicas == 0
+    for field in ("service", "budget", "slurm_name", "hostname_prefix", "alike"):
+        assert getattr(made, field) == getattr(asked, field)
+    assert (made.part.name, made.part.selector) == (asked.part.name, asked.part.selector)
+    assert "slurm-worker-svc" in left.jail.subdomains
+    assert the(**nodes(worker=None)).cluster.nodesets == ()
+
+
 # -- of NodeSets
+
+
+def test_a_node_that_slurm_conf_names_is_named_as_long_as_its_pod_runs():
+    around = replace(ALONE, numbered={"gpu": 5})
+    assert workers(around, replicas=3).jailed.listed == 5
+    assert workers(around, replicas=8).jailed.listed == 8
+    assert workers(replicas=3).jailed.listed == 3
 
 
 def test_a_node_set_is_found_in_slurm_by_its_name_as_a_shell_takes_it():

@@ -33,6 +33,28 @@ def test_the_exporter_may_ask_kubernetes_for_the_key():
     assert spec["serviceAccountName"] == "exporter"
 
 
+def test_an_exporter_without_an_account_gets_one_that_sees_the_key_and_nothing_else():
+    made_ = made(make_exporter(account="one-exporter"))
+    account, role, binding = (the(k, made_) for k in ("ServiceAccount", "Role", "RoleBinding"))
+    assert role["rules"] == [
+        {
+            "apiGroups": [""],
+            "resources": ["secrets"],
+            "resourceNames": ["one-rest-jwt-key"],
+            "verbs": ["get"],
+        }
+    ]
+    assert binding["roleRef"]["name"] == role["metadata"]["name"] == "one-exporter-role"
+    (subject,) = binding["subjects"]
+    assert (subject["name"], subject["namespace"]) == ("one-exporter-sa", "research")
+    assert account["metadata"]["name"] == "one-exporter-sa"
+    assert account["automountServiceAccountToken"] is False
+
+
+def test_an_account_of_the_users_is_left_to_the_user():
+    assert {o["kind"] for o in made()} == {"Deployment", "PodMonitor"}
+
+
 def test_prometheus_finds_the_exporter_of_this_cluster_alone():
     spec = the("PodMonitor", made())["spec"]
     assert spec["selector"]["matchLabels"]["app.kubernetes.io/instance"] == "one"
