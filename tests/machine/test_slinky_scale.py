@@ -50,6 +50,7 @@ async def test_a_surplus_worker_is_drained_first_and_deleted_when_slurm_says_tha
 
 @pytest.mark.parametrize("silence", SILENCES)
 async def test_while_slurm_says_nothing_a_surplus_worker_stays(silence):
+    """https://github.com/SlinkyProject/slurm-operator/pull/79"""
     async with Scene() as scene:
         await scene.rise()
         slurm = scene.slurm()
@@ -87,6 +88,7 @@ async def test_a_worker_that_slurm_has_not_heard_of_stays():
 
 
 async def test_a_drain_of_an_administrator_is_kept_word_for_word():
+    """https://github.com/SlinkyProject/slurm-operator/pull/3"""
     async with Scene() as scene:
         await scene.rise()
         slurm = scene.slurm().slurmctld

@@ -13,6 +13,7 @@ from ..model.workers import Batch, SlurmNode
 from ..runtime import clock
 from ..slurm import hostlists, nodes
 from ..slurm.durations import Open
+from ..slurm.hostlists import HostlistError
 from ..slurm.nodes import NodeState
 from ..slurmapi.calls import Through, directly
 from ..slurmapi.client import Access, Client
@@ -66,10 +67,13 @@ class Slurm:
         except SlurmError:
             return None
         ends: dict[str, datetime] = {}
-        for job in found.jobs:
-            end = _end(job)
-            for name in hostlists.expand(job.nodes):
-                ends[name] = max(ends.get(name, end), end)
+        try:
+            for job in found.jobs:
+                end = _end(job)
+                for name in hostlists.expand(job.nodes):
+                    ends[name] = max(ends.get(name, end), end)
+        except HostlistError:
+            return None  # of one job nobody can say where it is
         return ends if found.complete else None
 
     async def batches(self) -> tuple[Batch, ...]:
@@ -165,7 +169,6 @@ def _node(node: Node) -> SlurmNode:
         node.active_features,
         node.topology,
         node.reservation,
-        node.instance_id,
     )
 
 

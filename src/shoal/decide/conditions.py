@@ -50,7 +50,7 @@ def refused(_: Wanted, seen: Seen) -> Failed | None:
     return Failed("Refused", "; ".join(seen.refused))
 
 
-def pods_failing(_: Wanted, seen: Seen) -> Failed | None:
+def pods_failing(wanted: Wanted, seen: Seen) -> Failed | None:
     """Fail as `PodsFailing` when a pod says why it does not come up."""
     # One that is being ended may end badly: it is in nobody's way.
     failing = (pod for pod in seen.pods if not pod.ready and not pod.deleting)
@@ -61,7 +61,8 @@ def pods_failing(_: Wanted, seen: Seen) -> Failed | None:
     name, trouble = troubled[0]
     more = f" (and {len(troubled) - 1} more)" if troubled[1:] else ""
     hint = f"see `kubectl describe pod {name}` and `kubectl logs {name} --all-containers`"
-    return Failed("PodsFailing", f"pod {name}: {trouble}{more}; {hint}")
+    words = (f"pod {name}: {trouble}{more}", hint, *wanted.waits)
+    return Failed("PodsFailing", "; ".join(words))
 
 
 def pods_starting(wanted: Wanted, seen: Seen) -> Failed | None:

@@ -17,6 +17,7 @@ from ..kube.nodes import Node
 from ..kube.scheduling import Demands, demands
 from ..model.nodeset import Mode
 from ..model.workers import Fleet, Worker
+from .facts import told_of
 from .plan import Action, CreateWorker, DeleteWorker, Wait
 from .scale import OTHER_MODE, Change, over
 from .standing import never_ran
@@ -135,10 +136,11 @@ def _leaves(ground: _Ground, worker: Worker, place: str) -> str:
 def _rank(worker: Worker, fleet: Fleet) -> tuple[object, ...]:
     """Order the workers of one node, the one that stays first: with jobs, or else the oldest.
 
-    They have one name, so that Slurm's record does not tell which of them has the jobs.
+    They have one name: of Slurm's record only the comment says which of them registered last.
     """
     pod, known = worker.pod, fleet.slurm_node(worker)
-    registered = known is not None and known.instance in (worker.uid, worker.name)
+    told = told_of(known.comment) if known is not None else None
+    registered = told is not None and told.pod_name == worker.name
     began = bool(pod.spec.node_name) and not never_ran(pod)
     return (
         fleet.steps.get(worker.uid) is not True,

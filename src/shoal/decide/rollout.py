@@ -8,7 +8,7 @@ slurmd is silent takes no jobs, so that a new one does not count, and an old one
 """
 
 import math
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 
 from ..kube.objects import moment
 from ..model.nodeset import Strategy
@@ -16,11 +16,16 @@ from ..model.workers import Fleet, SlurmNode, Worker
 from ..slurm.reasons import Owner
 from .cordons import cordon
 from .drains import SILENT, given_up
+from .heal import GRACE
 from .order import first_to_go
+from .plan import FEW, Wait
 from .standing import began
 from .wanted import Wanted
 
 UPDATE = "Pod is pending termination for update"
+STOPPED = "the update has stopped, as no more than {} of {} may be out of service"
+BACK = "or ask again for what was before"
+AGAIN_S = 60.0
 
 
 def outdated(wanted: Wanted, fleet: Fleet, total: int, kept: Collection[Worker]) -> dict[str, str]:
@@ -36,13 +41,16 @@ def _rolling(
     wanted: Wanted, fleet: Fleet, total: int, kept: Collection[Worker], old: list[Worker]
 ) -> list[Worker]:
     there = sum(_counts(worker, fleet, wanted) for worker in kept)
-    missing = max(total - there, 0)
-    room = max(budget(wanted.nodeset.update.max_unavailable, total) - missing, 0)
+    room = _room(wanted, total, there)
     idle = [worker for worker in old if _idle(worker, fleet)]
     rest = [worker for worker in old if not _idle(worker, fleet)]
     rest = first_to_go(rest, fleet, wanted.naming.annotations)
     # Nobody else goes while one that is silent could: it is out of service already.
     return idle + sorted(rest, key=lambda worker: not _silent(worker, fleet))[:room]
+
+
+def _room(wanted: Wanted, total: int, there: int) -> int:
+    return max(budget(wanted.nodeset.update.max_unavailable, total) - max(total - there, 0), 0)
 
 
 def _on_delete(*_: object) -> list[Worker]:
@@ -83,6 +91,58 @@ def _idle(worker: Worker, fleet: Fleet) -> bool:
     return not state.busy and (state.down or (state.not_responding and not worker.pod.ready))
 
 
+# -- who stops it
+
+
+def stopped(wanted: Wanted, fleet: Fleet, total: int, kept: Collection[Worker]) -> Iterator[Wait]:
+    """Give which workers of `kept` stop an update, why, and what to do about it.
+
+    A worker that is on its way, or has jobs yet, stops nothing: it is waited for.
+    """
+    if wanted.nodeset.update.strategy is not Strategy.ROLLING:
+        return
+    if all(worker.revision == wanted.revision for worker in kept):
+        return
+    out = [worker for worker in kept if not _counts(worker, fleet, wanted)]
+    if _room(wanted, total, len(kept) - len(out)):
+        return
+    causes: dict[str, list[str]] = {}
+    for worker in out:
+        if why := _cause(worker, fleet, wanted):
+            causes.setdefault(why, []).append(worker.node)
+    most = budget(wanted.nodeset.update.max_unavailable, total)
+    for why, names in causes.items():
+        few = ", ".join(names[:FEW]) + (", ..." if names[FEW:] else "")
+        yield Wait(f"{STOPPED.format(most, total)}: {few}: {why}", AGAIN_S)
+
+
+def _cause(worker: Worker, fleet: Fleet, wanted: Wanted) -> str:
+    """Say why a worker does not come up by itself, and the cure; empty: it may yet."""
+    if worker.revision != wanted.revision and _idle(worker, fleet):
+        return ""  # it goes, whatever the budget
+    if not worker.pod.ready:
+        # In which words is told beside it, and they change with every try of the kubelet.
+        lame = bool(worker.pod.trouble)
+        return f"the pod does not come up; correct the spec, {BACK}" if lame else ""
+    return _absence(worker, fleet, wanted) if fleet.slurm is not None else ""
+
+
+def _absence(worker: Worker, fleet: Fleet, wanted: Wanted) -> str:
+    """Say why a worker whose pod serves is out of service in Slurm."""
+    node = fleet.slurm_node(worker)
+    if node is None:
+        known = wanted.healing.get(worker.node)
+        late = known is not None and fleet.now - known.since >= GRACE
+        return f"slurmd does not register; see the pod's log, {BACK}" if late else ""
+    if _taken_out(node, wanted):
+        how = "set down" if node.state.down else "drained"
+        words = f"{how} since the pod was made ({node.reason})"
+        return f"{words}; scontrol update nodename={node.name} state=resume, {BACK}"
+    if node.state.down or _silent(worker, fleet):
+        return f"slurmd does not answer; see the pod's log, {BACK}"
+    return ""
+
+
 # -- who is missing
 
 
@@ -106,15 +166,21 @@ def _at_work(worker: Worker, node: SlurmNode) -> bool:
 
 
 def _is_up(worker: Worker, node: SlurmNode, fleet: Fleet, wanted: Wanted) -> bool:
-    state, owner = node.state, wanted.prefixes.owner_of(node.reason)
-    out = state.down or state.asked_to_drain
-    if out and owner is Owner.FOREIGN and not given_up(node):
+    if _taken_out(node, wanted):
         return _was_out(worker, node)
+    state, owner = node.state, wanted.prefixes.owner_of(node.reason)
     if state.down or _silent(worker, fleet):
         return False
     # Drained by us, and for nothing that is so now: for the one before it. It serves in a moment.
-    held = out and owner is Owner.OURS
+    held = state.asked_to_drain and owner is Owner.OURS
     return not held or cordon(worker, fleet, wanted.naming.annotations, wanted.shown) is not None
+
+
+def _taken_out(node: SlurmNode, wanted: Wanted) -> bool:
+    """Say whether somebody else took a node out of service."""
+    out = node.state.down or node.state.asked_to_drain
+    foreign = wanted.prefixes.owner_of(node.reason) is Owner.FOREIGN
+    return out and foreign and not given_up(node)
 
 
 def _was_out(worker: Worker, node: SlurmNode) -> bool:

@@ -9,7 +9,7 @@ from .cordons import cordon
 from .defunct import defunct
 from .drains import drains
 from .plan import Action, DeleteWorker, LookInside, Plan, Wait
-from .rollout import outdated
+from .rollout import outdated, stopped
 from .scale import Change
 from .standing import Standing, began, standing
 from .wanted import Wanted
@@ -29,7 +29,8 @@ def plan(wanted: Wanted, fleet: Fleet) -> Plan:
     """Return what to do now."""
     change = _change(wanted, fleet)
     kept = [w for w in fleet.workers if w.living and w.uid not in change.going]
-    going = {**change.going, **_outdated(wanted, fleet, change, kept)}
+    total, renewed = _renewed(wanted, fleet, change, kept)
+    going = {**change.going, **outdated(wanted, fleet, total, renewed)}
     stay = [worker for worker in kept if worker.uid not in going]
 
     # Two pods may have one name in Slurm, on one node: what drains one drains the other.
@@ -45,6 +46,7 @@ def plan(wanted: Wanted, fleet: Fleet) -> Plan:
         *drains(fleet, wish, wanted.prefixes),
         *place.ended(wanted, fleet),
         *_ends(wanted, fleet, going),
+        *stopped(wanted, fleet, total, renewed),
         *heal.heal(wanted, fleet, stay),
         *ghosts.ghosts(fleet),
         *show.show(wanted, fleet, _shown(fleet, going), order=order_matters(wanted, fleet.workers)),
@@ -70,16 +72,15 @@ def _change(wanted: Wanted, fleet: Fleet) -> Change:
     return place.on_nodes(wanted, fleet)
 
 
-def _outdated(
+def _renewed(
     wanted: Wanted, fleet: Fleet, change: Change, kept: list[Worker]
-) -> Mapping[str, str]:
-    if wanted.deleting:
-        return {}
+) -> tuple[int, list[Worker]]:
+    """Return how many workers an update goes by, and those of `kept` that can be replaced."""
     if wanted.nodeset.mode is Mode.REPLICAS:
-        return outdated(wanted, fleet, wanted.nodeset.replicas, kept)
+        return wanted.nodeset.replicas, kept
     back = place.returns(wanted, fleet)
     kept = [worker for worker in kept if back(worker)]
-    return outdated(wanted, fleet, len(kept) + len(change.create), kept)
+    return len(kept) + len(change.create), kept
 
 
 def _shown(fleet: Fleet, going: Mapping[str, str]) -> Iterator[Worker]:

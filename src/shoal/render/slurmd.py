@@ -20,6 +20,9 @@ SSSD = "sssd-conf"
 SSHD_CONFIG = "sshd_config"
 SSSD_CONF = "sssd.conf"
 _NAME = "slurmd"
+# What Slurm calls the instance that a node runs on is the Kubernetes node here: people, and what
+# reads metrics, find the one by the other. slurmd takes it since 23.11.
+_INSTANCE = "POD_NODE_NAME"
 # What jobs under cgroups, GPUs and containers need; who cares says `privileged: false`.
 _PRIVILEGED: Object = {
     "privileged": True,
@@ -82,12 +85,18 @@ def _ssh_mounts() -> tuple[Object, Object]:
 def _arguments(cluster: Cluster, nodeset: NodeSet) -> list[str]:
     # In quotes, as images hand their arguments through a shell.
     node = f"'{worker_conf.node_conf(nodeset)}'"
-    return ["-Z", "--conf-server", cluster.conf_server, "--conf", node]
+    # Kubernetes puts the variable in, and no shell.
+    instance = f"$({_INSTANCE})"
+    return [
+        *("-Z", "--conf-server", cluster.conf_server),
+        *("--instance-id", instance, "--conf", node),
+    ]
 
 
 def _environment(cluster: Cluster, nodeset: NodeSet) -> list[Object]:
     limits = _limits(nodeset)
     made: list[Object] = [
+        {"name": _INSTANCE, "valueFrom": {"fieldRef": {"fieldPath": "spec.nodeName"}}},
         {"name": "POD_CPUS", "value": str(math.ceil(limits["cpu"]))},
         {"name": "POD_MEMORY", "value": str(math.floor(limits["memory"] / 2**20))},
     ]

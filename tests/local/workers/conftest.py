@@ -78,11 +78,16 @@ def slurm(site: Site, *lines: str) -> str:
 
 
 @pytest.fixture(scope="package")
-def plain(make_site: MakeSite) -> Site:
-    """Give a Slurm for all tests; its slurmctld reads a new configuration as it runs."""
-    made = make_site("plain", in_place=True)
-    made.wait("controller/slurm", "restapi/slurm")
-    return made
+def asked(make_site: MakeSite) -> Site:
+    """Give a Slurm for all tests, asked for; its slurmctld reads a new configuration as it runs."""
+    return make_site("plain", in_place=True)
+
+
+@pytest.fixture(scope="package")
+def plain(asked: Site) -> Site:
+    """Give a Slurm for all tests."""
+    asked.wait("controller/slurm", "restapi/slurm")
+    return asked
 
 
 @pytest.fixture

@@ -1,6 +1,6 @@
 """Jobs that run until they are told to end, and what has become of them."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
 from ..clusters import wait_for
@@ -8,7 +8,7 @@ from ..slinky.site import Site
 
 # Each runs until its file is there, whatever happens around it.
 UNTIL_TOLD = "--wrap=while [ ! -e /tmp/end-$SLURM_JOB_ID ]; do sleep 0.2; done"
-PATIENCE_S = 240.0
+PATIENCE_S = 480.0  # a machine may have much else to do
 AT_WORK = ("RUNNING", "COMPLETING")
 TO_COME = frozenset({"PENDING", *AT_WORK})
 WELL = {"JobState": "COMPLETED", "Restarts": "0", "ExitCode": "0:0"}
@@ -72,11 +72,22 @@ def start(site: Site, node: str, *options: str, partition: str = "", pod: str = 
     return replace(found, began=found.fields()["StartTime"])
 
 
-def tasks(site: Site, number: str) -> list[tuple[str, str]]:
-    """Return the state of every task of an array, with how often it was started again."""
+def ended(site: Site, number: str) -> Mapping[str, tuple[str, str]]:
+    """Return how each ended task of an array has ended, with how often it was started again."""
     done = site.run("scontrol", "show", "job", number, "--oneliner", check=False)
     found = (fields(line) for line in done.out.splitlines())
-    return [(one.get("JobState", ""), one.get("Restarts", "")) for one in found]
+    return {
+        one["ArrayTaskId"]: (one["JobState"], one.get("Restarts", ""))
+        for one in found
+        if one.get("JobState", "PENDING") not in TO_COME
+    }
+
+
+def said_of(site: Site, number: str, tasks: Collection[str]) -> str:
+    """Return what slurmctld has logged of tasks of an array."""
+    log = site.kubectl("logs", "slurm-controller-0", "--container=slurmctld", check=False).out
+    names = [f"JobId={number}_{task}(" for task in tasks]
+    return "\n".join(line for line in log.splitlines() if any(name in line for name in names))
 
 
 def fields(line: str) -> Mapping[str, str]:

@@ -1,6 +1,9 @@
 """Workers by number and on every node, bound to their nodes, and on their network."""
 
+from collections.abc import Callable
+
 from ..clusters import is_ready, wait_for
+from ..slinky.site import Site
 from . import jobs
 from .jobs import PATIENCE_S
 from .nodesets import SCALE_IN, UPDATE, Record, Workers, stays, timed
@@ -71,6 +74,8 @@ def bound(workers: Workers, record: Record) -> None:
         workers.scale(3)
         workers.serve(3)
     assert where(workers) == before
+    # Slurm says where each of them is.
+    assert {name: instance(workers, name) for name in before} == before
     # Bound by us, and not by the scheduler's habits.
     for pod in workers.pods().values():
         affinity = pod["spec"]["affinity"]["nodeAffinity"]
@@ -78,11 +83,19 @@ def bound(workers: Workers, record: Record) -> None:
         assert term["matchFields"][0]["values"] == [pod["spec"]["nodeName"]]
 
 
+def instance(workers: Workers, node: str) -> str:
+    """Return on which machine Slurm says that a node is."""
+    seen = workers.site.run("scontrol", "show", "node", node, "--oneliner").out
+    return jobs.fields(seen).get("InstanceId", "")
+
+
 def of_another_shape(workers: Workers, record: Record) -> None:
     """Renew workers that may use less of their machine, and say so, while one has a job."""
     site = workers.site
     workers.make(2, extraConf="Weight=3 Features=slow")
     busy, idle = workers.node(0), workers.node(1)
+    # What was asked for before that is taken for what they are.
+    wait_for("word of their shape", lambda: all(map(is_shaped(site), (busy, idle))))
     job, old = workers.start(busy), workers.uids()
     limited = {"image": f"shoal/slurmd:{site.series}", "resources": {"limits": {"cpu": "1"}}}
     mode(workers, extraConf="Weight=7 Features=fast", slurmd=limited)
@@ -97,6 +110,11 @@ def of_another_shape(workers: Workers, record: Record) -> None:
         job.ended_well()
         workers.renewed(old, busy)
     assert said(workers, busy) == ("7", f"fast,{workers.name}", "1")
+
+
+def is_shaped(site: Site) -> Callable[[str], bool]:
+    """Return what says of a node whether Slurm was told what its worker was made of."""
+    return lambda node: '"shape"' in site.run("scontrol", "show", "node", node, "--oneliner").out
 
 
 def said(workers: Workers, node: str) -> tuple[str, ...]:

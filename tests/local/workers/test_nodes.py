@@ -9,6 +9,7 @@ from . import jobs, upheavals
 from .jobs import PATIENCE_S
 from .nodesets import Seen, stays, timed
 
+pytestmark = pytest.mark.long
 HELD = "broken fan"
 
 
@@ -60,7 +61,6 @@ def not_ready(site, node) -> bool:
     return node not in site.cluster.ready_nodes()
 
 
-@pytest.mark.long
 def test_a_kubelet_that_is_away_costs_no_job(workers, node, plain, record_property):
     at = {"nodeSelector": {"kubernetes.io/hostname": node}}
     workers.make(2, template={"spec": at})
@@ -77,7 +77,6 @@ def test_a_kubelet_that_is_away_costs_no_job(workers, node, plain, record_proper
     job.ended_well()
 
 
-@pytest.mark.long
 def test_a_node_without_its_cable_costs_no_job(workers, node, plain, record_property):
     at = {"nodeSelector": {"kubernetes.io/hostname": node}}
     workers.make(2, template={"spec": at})

@@ -11,6 +11,7 @@ from .conftest import FORCE
 from .jobs import PATIENCE_S
 from .nodesets import Workers, stays, timed
 
+pytestmark = pytest.mark.long
 NODES = ("n0", "n1", "n2")
 LEAVES = (
     "slurm-operator: Pod is pending termination: "
@@ -134,7 +135,6 @@ def test_a_node_that_another_nodeset_gets_keeps_its_worker_until_its_job_has_end
         another.workers.serve(1)
 
 
-@pytest.mark.long
 def test_a_node_that_is_gone_is_forgotten_and_one_that_comes_has_its_worker_at_once(
     make_site, record_property
 ):

@@ -11,7 +11,7 @@ from . import jobs
 from .jobs import PATIENCE_S
 from .nodesets import UPDATE, Record, Workers, stays, timed
 
-MINUTES = 2
+MINUTES = 4
 # As sinfo shows a node in a window that takes no more jobs.
 DRAINING = "draining$"
 
@@ -58,7 +58,7 @@ def begun(workers: Workers, record: Record) -> None:
     workers.serve(2)
 
 
-def whole(workers: Workers, record: Record, away_s: float = 40) -> None:
+def whole(workers: Workers, record: Record, away_s: float = 60) -> None:
     """Have a window come and pass, with a job that ends in it and one that outlives it."""
     workers.make(3)
     idle, sooner, later = (workers.node(n) for n in range(3))
@@ -100,6 +100,7 @@ def whole(workers: Workers, record: Record, away_s: float = 40) -> None:
     last.ended_well()
     stays("the worker without a window", lambda: workers.uids()[later] == old[later])
     workers.serve(3)
+    assert not reservation(workers)
 
 
 def passed(workers: Workers, start: datetime) -> None:

@@ -51,6 +51,7 @@ def worker(
     ready: bool = True,
     phase: str = "Running",
     began: bool = True,
+    waits: str = "ImagePullBackOff",
     deleting: bool = False,
     revision: str = REVISION,
     mode: Mode = Mode.REPLICAS,
@@ -66,8 +67,8 @@ def worker(
     """Return a worker.
 
     `host` is its Kubernetes node ("": it is not scheduled), `node` its Slurm node; with `began`
-    False, its container waits for its image; `started` is when its container did; `deleted` counts
-    with `deleting` only.
+    False, its container waits, and `waits` says why; `started` is when its container did; `deleted`
+    counts with `deleting` only.
     """
     name = name or f"w-{number}"
     node = name if node is None else node
@@ -97,7 +98,12 @@ def worker(
     status = PodCondition("Ready", "True" if ready else "False", "", "", stamp(ready_since))
     spec = PodSpec(f"k-{number}" if host is None else host, node)
     over = phase in ("Succeeded", "Failed")
-    containers = (_container(ready=ready, began=began, over=over, restarts=restarts),)
+    state = ContainerState()
+    if not began:
+        state = ContainerState(waiting=Waiting(waits))
+    elif over:
+        state = ContainerState(terminated=Ended(1))
+    containers = (ContainerStatus("slurmd", ready, restarts, state),)
     if started is not None:
         running = ContainerState(running=Running(stamp(started)))
         containers = (ContainerStatus("slurmd", ready, restarts, running),)
@@ -111,15 +117,6 @@ def worker(
         ),
     )
     return Worker(pod, node, number if numbered else None, revision, mode.value)
-
-
-def _container(*, ready: bool, began: bool, over: bool, restarts: int) -> ContainerStatus:
-    state = ContainerState()
-    if not began:
-        state = ContainerState(waiting=Waiting("ImagePullBackOff"))
-    elif over:
-        state = ContainerState(terminated=Ended(1))
-    return ContainerStatus("slurmd", ready, restarts, state)
 
 
 def slurm_node(name: str = "w-0", state: str = "IDLE", **fields: Any) -> SlurmNode:

@@ -123,6 +123,13 @@ def test_what_goes_on_is_told_and_makes_nothing_unready():
     assert made.message == "1 of 2 pods are ready; 3 workers still with jobs: w-1, w-2, w-5"
 
 
+def test_a_pod_that_fails_is_told_with_what_waits_for_it():
+    waits = ("the update has stopped",)
+    made = told(Wanted(pods=1, waits=waits), pods=[pod(trouble="no such key")])
+    assert made.reason == "PodsFailing"
+    assert made.message.endswith("; the update has stopped")
+
+
 def test_what_is_wrong_is_told_without_what_goes_on():
     made = told(Wanted((NO_KEY,), pods=1, waits=("workers end again and again",)))
     assert "again" not in made.message

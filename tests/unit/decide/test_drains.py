@@ -74,6 +74,7 @@ BACK = [ResumeWorker("its pod serves again", "w-0", "w-0", down=True)]
 
 @pytest.mark.parametrize("reason", ["Not responding", OURS])
 def test_what_went_down_with_an_earlier_pod_serves_again_with_the_next(reason):
+    """slurm-operator 1.2.1 leaves a worker down after an update where ReturnToService is 0."""
     one = worker(ready_since=NOW)
     assert done(DOWN, reason, one=one, reason_at=NOW - MINUTE) == BACK
     assert done(DOWN, reason, one=one, reason_at=NOW + MINUTE) == []

@@ -65,6 +65,7 @@ def test_a_worker_with_steps_is_never_ended():
 
 @pytest.mark.parametrize(("many", "few"), [(1, 1), (9, 1), (40, 4)])
 def test_of_many_only_a_few_go_at_a_time(many, few):
+    """slurm-operator 1.2.1 deletes all at once: 2,650 deletions of 50 pods in six minutes."""
     every = [worker(n) for n in range(many)]
     assert len(ended(lost(*every, steps=none_inside(*every)))) == few
 

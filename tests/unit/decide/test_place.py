@@ -6,6 +6,7 @@ from datetime import timedelta
 import pytest
 
 from shoal.decide import place
+from shoal.decide.facts import comment_of
 from shoal.decide.plan import DeleteWorker, Wait
 from shoal.decide.scale import OTHER_MODE
 from shoal.decide.wanted import Healing
@@ -212,6 +213,7 @@ def test_workers_that_ended_or_end_are_not_ended_again():
 
 
 def test_of_several_on_a_node_the_oldest_stays_not_the_newest():
+    """slurm-operator 1.2.1 keeps the newest, which its own comment calls the oldest."""
     old = worker(name="w-z", created=NOW - 9 * MINUTE)
     new = worker(name="w-a", created=NOW - MINUTE)
     for workers in ((old, new), (new, old)):
@@ -223,7 +225,8 @@ def test_of_several_on_a_node_the_one_with_jobs_stays_however_young_it_is():
     new = worker(name="w-new", created=NOW - MINUTE)
     steps = fleet(old, new, steps={new.uid: True, old.uid: False})
     assert place.on_nodes(every(), steps).going == {old.uid: place.SURPLUS}
-    told = fleet(old, new, slurm=[slurm_node("k-0", "ALLOCATED", instance=new.uid)])
+    comment = comment_of(every(), new)
+    told = fleet(old, new, slurm=[slurm_node("k-0", "ALLOCATED", comment=comment)])
     assert place.on_nodes(every(), told).going == {old.uid: place.SURPLUS}
 
 

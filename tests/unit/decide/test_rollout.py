@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.decide.rollout import UPDATE, budget, outdated
+from shoal.decide.rollout import UPDATE, budget, outdated, stopped
+from shoal.decide.wanted import Healing
 from shoal.model.nodeset import Strategy, Update, Window
 
 from .fleets import NOW, SINCE, fleet, slurm_node, wanted, worker
@@ -116,6 +117,7 @@ def test_after_a_rollback_the_broken_ones_go_at_once_beside_the_budget():
 
 
 def test_an_unhealthy_worker_goes_beyond_the_budget_only_without_a_job():
+    """slurm-operator 1.2.1 ends all that are not ready, whatever the budget and their jobs."""
     sick = [old(n, ready=False) for n in range(3)]
     assert chosen(*sick, told=1, slurm="DOWN+NOT_RESPONDING") == [0, 1, 2]
     assert chosen(*sick, told=1, slurm="MIXED+NOT_RESPONDING") == [2]
@@ -154,6 +156,72 @@ def test_what_is_out_of_service_needs_no_window():
     update = Update(Strategy.SCHEDULED, window=Window("maint", NOW, SINCE))
     assert chosen(old(0), old(1, began=False), update=update, slurm="IDLE") == [1]
     assert chosen(old(0), old(1, ready=False), update=update, slurm=None) == [1]
+
+
+# -- who stops it
+
+
+def words(*workers, told=1, slurm="IDLE", healing=None, **fields):
+    """Return what is said of an update that has stopped."""
+    update = fields.pop("update", Update(max_unavailable=told))
+    asked = wanted(len(workers), of={"update": update, **fields}, healing=healing or {})
+    found = stopped(asked, fleet(*workers, slurm=slurm), len(workers), workers)
+    return [wait.why for wait in found]
+
+
+AT_MOST = "the update has stopped, as no more than {} of {} may be out of service: "
+
+
+def test_an_update_that_is_stopped_names_the_worker_that_does_not_come_up_and_the_cure():
+    every = (old(0), old(1), old(2), worker(3, began=False))
+    cure = "the pod does not come up; correct the spec, or ask again for what was before"
+    assert words(*every) == [f"{AT_MOST.format(1, 4)}w-3: {cure}"]
+    assert words(*every, told=2) == []
+
+
+@pytest.mark.parametrize(("state", "how"), [("IDLE+DRAIN", "drained"), ("DOWN", "set down")])
+def test_an_update_that_is_stopped_by_somebodys_drain_says_for_what_and_how_to_lift_it(state, how):
+    last = slurm_node("w-3", state, reason="NHC: no GPU", reason_at=NOW)
+    slurm = [*(slurm_node(f"w-{n}") for n in range(3)), last]
+    (told,) = words(old(0), old(1), old(2), worker(3), slurm=slurm)
+    assert f"w-3: {how} since the pod was made (NHC: no GPU)" in told
+    assert "scontrol update nodename=w-3 state=resume" in told
+
+
+def test_an_update_that_is_stopped_by_a_silent_slurmd_says_where_to_look():
+    slurm = [*(slurm_node(f"w-{n}") for n in range(3)), slurm_node("w-3", "DOWN+NOT_RESPONDING")]
+    (told,) = words(old(0), old(1), old(2), worker(3), slurm=slurm)
+    assert "w-3: slurmd does not answer; see the pod's log" in told
+
+
+def test_an_update_is_stopped_by_a_worker_that_does_not_register_once_it_had_its_time():
+    slurm = [slurm_node(f"w-{n}") for n in range(3)]
+    every = (old(0), old(1), old(2), worker(3))
+    assert words(*every, slurm=slurm, healing={"w-3": Healing(NOW)}) == []
+    (told,) = words(*every, slurm=slurm, healing={"w-3": Healing(NOW - SINCE)})
+    assert "w-3: slurmd does not register; see the pod's log" in told
+
+
+def test_workers_that_stop_an_update_for_one_reason_are_named_together_and_few_of_many():
+    late = [worker(n, began=False) for n in range(4)]
+    (told,) = words(*late, old(4), told="80%")
+    assert "no more than 4 of 5 may be out of service: w-0, w-1, w-2, ...: the pod" in told
+
+
+def test_an_update_that_goes_on_or_waits_for_jobs_says_nothing_of_that():
+    slurm = [
+        slurm_node("w-0"),
+        slurm_node("w-1", "MIXED+DRAIN", reason=f"slurm-operator: {UPDATE}"),
+    ]
+    assert words(old(0), old(1), slurm=slurm) == []
+    assert words(old(0), worker(1, ready=False)) == []
+    assert words(old(0), worker(1), slurm=None) == []
+    assert words(worker(0), worker(1, began=False)) == []
+
+
+@pytest.mark.parametrize("strategy", [Strategy.ON_DELETE, Strategy.SCHEDULED])
+def test_only_a_rolling_update_has_a_budget_to_stop_at(strategy):
+    assert words(old(0), worker(1, began=False), update=Update(strategy)) == []
 
 
 # -- from the first to the last worker

@@ -113,7 +113,7 @@ def test_workers_come_before_anything_else_is_told():
 
 @pytest.mark.parametrize("strategy", Strategy)
 def test_a_pod_that_a_user_cordoned_stays_cordoned(strategy):
-    # slurm-operator takes the annotation away within a pass under RollingUpdate (reference 3.4).
+    # slurm-operator takes the annotation away within a pass under RollingUpdate.
     one = worker(0, annotations={NAMING.annotations.pod_cordon: "true"})
     reason = "slurm-operator: Pod (ns/w-0) was cordoned"
     asked = wanted(1, of={"update": Update(strategy)})

@@ -315,7 +315,11 @@ def test_what_an_admin_sets_down_in_an_update_stops_it_until_he_takes_that_back(
     record = world.records[new]
     record.down = True
     record.say("broken", world.now)
-    assert settled(world, operator)
+    for _ in range(20):
+        plan = operator.all_at_once()
+        world.tick(30)
+    (wait,) = plan
+    assert f"{new}: set down since the pod was made (broken)" in wait.why
     assert {pod.revision for pod in world.pods.values()} == {"r1", "r2"}
     record.down = False
     record.say("", world.now)

@@ -42,6 +42,7 @@ PREFIXES = Prefixes(NAMING.reason_prefix)
 CORDON = NAMING.annotations.pod_cordon
 OTHER = "other-0"  # a node of another NodeSet
 HOSTS = 12
+SLOW = timedelta(minutes=3)  # longer than any image takes
 
 
 class Answer(enum.Enum):
@@ -97,6 +98,8 @@ class Slurmd:
             ready=self.ready_since is not None,
             phase="Failed" if self.stage is Stage.OVER else "Running",
             began=self.stage in (Stage.RUNNING, Stage.OVER),
+            # What a kubelet says of an image that it does not get, after a while.
+            waits="ImagePullBackOff" if now - self.created > SLOW else "ContainerCreating",
             deleting=self.ending,
             revision=self.revision,
             labels=self.labels,

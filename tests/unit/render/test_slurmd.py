@@ -33,6 +33,8 @@ def test_slurmd_joins_by_itself_with_the_users_keys():
         "-Z",
         "--conf-server",
         "slurm-controller.research:6817",
+        "--instance-id",
+        "$(POD_NODE_NAME)",
         "--conf",
         "'Features=cpu Gres=gpu:8 Weight=10'",
     ]
@@ -46,6 +48,14 @@ def test_slurmd_asks_an_external_slurmctld_at_its_own_port():
 def test_slurmd_asks_each_of_several_slurmctlds():
     controller = make_controller(replicas=2, state=ExistingClaim("x"))
     assert container(make_cluster(controller=controller))["args"][2].count(":6817") == 2
+
+
+def test_slurm_finds_the_kubernetes_node_of_a_worker_by_its_instance_id():
+    made = container()
+    place = made["args"].index("--instance-id") + 1
+    name = made["args"][place].removeprefix("$(").removesuffix(")")
+    (told,) = [one for one in made["env"] if one["name"] == name]
+    assert told["valueFrom"] == {"fieldRef": {"fieldPath": "spec.nodeName"}}
 
 
 # -- topology

@@ -1,29 +1,25 @@
 """Jobs that lost their process before Slurm could know: none of them stays RUNNING for ever."""
 
-import pytest
-
 from ..clusters import wait_for
 from .jobs import Job
-from .nodesets import stays, timed
+from .nodesets import Record, Workers, stays, timed
 from .processes import end_container
 
 # Slurm has a minute to see it, and a job that was requeued is not started again at once.
 FOUND_S = 300
 
 
-@pytest.mark.long
-def test_a_young_job_whose_process_is_gone_runs_again_or_is_ended_where_it_may_not(
-    workers, record_property
-):
+def young(workers: Workers, record: Record) -> None:
+    """End the containers of two jobs, one of which may be requeued, and of a third's none."""
     workers.make(3)
     site, old = workers.site, workers.uids()
     safe = workers.start(workers.node(2))
     again, never = workers.start(workers.node(0)), workers.start(workers.node(1), "--no-requeue")
     for job in (again, never):
         end_container(site.cluster, workers.pods()[job.pod], "slurmd")
-    with timed(record_property, "the job that may not is ended after"):
+    with timed(record, "the job that may not is ended after"):
         wait_for("its end", lambda: state(never), lambda seen: seen == ("CANCELLED", "0"), FOUND_S)
-    with timed(record_property, "the job that may runs again afterwards by"):
+    with timed(record, "the job that may runs again afterwards by"):
         wait_for("its start", lambda: state(again), lambda seen: seen == ("RUNNING", "1"), FOUND_S)
     reasons = {event["reason"] for event in site.cluster.get("events")}
     assert {"JobRequeued", "JobLost"} <= reasons
