@@ -16,6 +16,9 @@ from .wanted import Wanted
 
 _SAID = "its Kubernetes node says so"
 _WHOSE = "whose worker it is"
+# The wish was another before anybody took note of what the record was made with. It is like no
+# shape, so that the next worker gets a record of its own.
+NOT_NOTED = "?"
 
 
 class Told(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
@@ -114,14 +117,16 @@ def _comment(wanted: Wanted, worker: Worker, node: SlurmNode) -> TellSlurm | Non
     if (told is None and node.comment.strip()) or not worker.pod.ready:
         return None
     note = told.note if told is not None else ""
-    comment = comment_of(wanted, worker, note, shape_of(wanted, node))
+    comment = comment_of(wanted, worker, note, shape_of(wanted, worker, node))
     return None if comment == node.comment else TellSlurm(_WHOSE, node.name, comment=comment)
 
 
-def shape_of(wanted: Wanted, node: SlurmNode) -> str:
-    """Return the shape that a record of ours was made with; a new one is as workers are now."""
+def shape_of(wanted: Wanted, worker: Worker, node: SlurmNode) -> str:
+    """Return the shape that a record of ours was made with; a new one is as its worker is."""
     told = told_of(node.comment) if wanted.uid in node.comment else None
-    return (told.shape if told is not None else "") or wanted.shape
+    if told is not None and told.shape:
+        return told.shape
+    return wanted.shape if worker.revision == wanted.revision or not wanted.shape else NOT_NOTED
 
 
 def comment_of(wanted: Wanted, worker: Worker, note: str = "", shape: str = "") -> str:

@@ -42,10 +42,10 @@ def _notes(wanted: Wanted, worker: Worker, node: SlurmNode, *, drain: bool) -> I
         if node.comment.strip() and told_of(node.comment) is None:
             yield Wait(NO_ROOM.format(node.name), AGAIN_S)
         else:
-            comment = comment_of(wanted, worker, note, shape_of(wanted, node))
+            comment = comment_of(wanted, worker, note, shape_of(wanted, worker, node))
             yield TellSlurm(KEEP, node.name, comment=comment)
     elif kept and note and not drain:
-        comment = comment_of(wanted, worker, shape=shape_of(wanted, node))
+        comment = comment_of(wanted, worker, shape=shape_of(wanted, worker, node))
         yield TellSlurm(IS_BACK, node.name, comment=comment)
 
 

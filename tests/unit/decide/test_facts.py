@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from shoal.decide.facts import Told, facts, told_of
+from shoal.decide.facts import NOT_NOTED, Told, facts, told_of
 
 from .fleets import NAMING, fleet, kube_node, slurm_node, wanted, worker
 
@@ -97,6 +97,13 @@ def test_a_comment_keeps_the_shape_that_the_record_was_made_with():
     (action,) = told(slurm_node(), uid="uid-of-w", shape="round")
     assert told_of(action.comment).shape == "round"
     assert told(slurm_node(comment=action.comment), uid="uid-of-w", shape="round") == []
+    assert told(slurm_node(comment=action.comment), uid="uid-of-w", shape="square") == []
+
+
+def test_of_a_record_that_an_outdated_worker_made_nobody_claims_to_know_the_shape():
+    old = worker(revision="old")
+    (action,) = told(slurm_node(), there=old, uid="uid-of-w", shape="square")
+    assert told_of(action.comment).shape == NOT_NOTED
     assert told(slurm_node(comment=action.comment), uid="uid-of-w", shape="square") == []
 
 

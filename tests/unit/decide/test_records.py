@@ -3,6 +3,7 @@
 import pytest
 
 from shoal.decide import workers
+from shoal.decide.facts import NOT_NOTED
 from shoal.decide.plan import CreateWorker, ForgetNode
 from shoal.decide.records import INHERITED, inherited
 from shoal.model.jail import Fittings, Given
@@ -41,6 +42,10 @@ def test_a_worker_with_a_number_has_a_name_too():
 
 def test_a_record_goes_whose_worker_tells_slurm_other_things_now():
     assert forgotten(comment=ROUND) == ["n1"]
+
+
+def test_a_record_goes_of_which_nobody_noted_what_it_was_made_with():
+    assert forgotten(comment=ROUND.replace("round", NOT_NOTED)) == ["n1"]
 
 
 @pytest.mark.parametrize("shape", ["round", ""])
