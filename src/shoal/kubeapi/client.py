@@ -471,8 +471,8 @@ class Client:
 
 def _abort(answer: aiohttp.ClientResponse) -> None:
     """End the line at once: TLS would wait for a good-bye, which may never come."""
-    if answer.connection is not None and answer.connection.transport is not None:
-        answer.connection.transport.abort()
+    if (transport := lines.transport_of(answer)) is not None:
+        transport.abort()
 
 
 def _name(obj: Object) -> str:

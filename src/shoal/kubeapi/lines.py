@@ -27,6 +27,11 @@ class Wanted:
     protocols: Sequence[str]  # the one that we like best comes first
 
 
+def transport_of(answer: aiohttp.ClientResponse) -> asyncio.Transport | None:
+    """Return what an answer comes by; None: it has all come, or nothing more will."""
+    return answer.connection.transport if answer.connection is not None else None
+
+
 @asynccontextmanager
 async def dialled(
     client: aiohttp.ClientSession,
@@ -47,8 +52,8 @@ async def dialled(
     ) -> aiohttp.ClientResponse:
         # What a refusal says is lost once the handshake is seen to have come to nothing.
         answer = await send(request)
-        if answer.connection is not None and answer.connection.transport is not None:
-            transports.append(answer.connection.transport)
+        if (transport := transport_of(answer)) is not None:
+            transports.append(transport)
         if answer.status >= 400:
             raise refusal(wanted.call, answer.status, await answer.read())
         return answer

@@ -12,6 +12,8 @@ from typing import Any
 
 import aiohttp
 
+from .lines import transport_of
+
 # A fifth of what a queue waits for more of the same: a pass begins that much later at the most.
 PAUSE_S = 0.02
 ENOUGH_BYTES = 1 << 18  # as much as asyncio reads at once: worth waking up for sooner
@@ -21,7 +23,7 @@ class Pace:
     """Holds one line back for a moment at a time; one that has no socket is left as it is."""
 
     def __init__(self, answer: aiohttp.ClientResponse) -> None:
-        transport = answer.connection.transport if answer.connection is not None else None
+        transport = transport_of(answer)
         self._socket: Any = transport.get_extra_info("socket") if transport is not None else None
         self._timer: asyncio.TimerHandle | None = None
 
