@@ -119,12 +119,14 @@ class Site:
         return done.out.strip()
 
     def state(self, job: str, pod: str = "slurm-controller-0") -> str:
-        """Return a job's state, as slurmctld says it; nothing when it does not answer."""
+        """Return a job's state, as slurmctld says it once it answers."""
         words = ("scontrol", "show", "job", job, "--oneliner")
-        fields = dict(
-            f.partition("=")[::2] for f in self.run(*words, pod=pod, check=False).out.split()
-        )
-        return fields.get("JobState", "")
+
+        def look() -> str:
+            said = self.run(*words, pod=pod, check=False).out
+            return dict(f.partition("=")[::2] for f in said.split()).get("JobState", "")
+
+        return wait_for(f"an answer on job {job}", look)
 
     def runs(self, job: str, pod: str = "slurm-controller-0") -> None:
         """Wait until a job runs."""

@@ -1,6 +1,8 @@
 """What is done to workers with jobs on them, step by step; each ends with every job ended well."""
 
-from ..clusters import is_ready, wait_for
+from collections.abc import Mapping
+
+from ..clusters import wait_for
 from . import jobs
 from .jobs import PATIENCE_S
 from .nodesets import SCALE_IN, UPDATE, Record, Workers, stays, timed
@@ -18,8 +20,13 @@ def scale_in(workers: Workers, record: Record) -> None:
     with timed(record, "to one, the idle is gone after"):
         workers.scale(1)
         workers.only(sooner, later)
+    # What was read of the jobs may be older than they are, and the choice be another at first.
     workers.drains(sooner, SCALE_IN)
-    assert workers.node_of(later).state in ("mixed", "allocated")
+    wait_for(
+        f"{later} to be kept",
+        lambda: workers.node_of(later).state,
+        lambda state: state in ("mixed", "allocated"),
+    )
     assert first.runs()
     with timed(record, "to one, the busy is gone after its job by"):
         first.end()
@@ -72,15 +79,19 @@ def bad_image(workers: Workers, record: Record) -> None:
     workers.site.patch(f"nodeset/{workers.name}", {"slurmd": {"image": NO_IMAGE}})
     with timed(record, "the first is without an image after"):
         wait_for("a worker without an image", lambda: _without_image(workers), timeout_s=PATIENCE_S)
-    stays("one without an image, and the others at work", lambda: _stopped(workers), 10)
+    stays("the others", lambda: len(_left(workers, old)) == 2 == len(workers.pods()) - 1, 10)
     assert job.runs()
     (lame,) = _without_image(workers)
     cause = f"no more than 1 of 3 may be out of service: {lame}: the pod does not come up"
-    assert cause in workers.site.condition(f"nodeset/{workers.name}")["message"]
+    wait_for(
+        f"word of {lame}",
+        lambda: workers.site.condition(f"nodeset/{workers.name}")["message"],
+        lambda told: cause in told,
+    )
     with timed(record, "gone back after"):
         workers.site.patch(f"nodeset/{workers.name}", {"slurmd": {"image": image}})
         workers.serve(3)
-    left = {name: uid for name, uid in workers.uids().items() if old[name] == uid}
+    left = _left(workers, old)
     assert len(left) == 2
     assert workers.node(2) in left
     job.end()
@@ -96,9 +107,8 @@ def _without_image(workers: Workers) -> list[str]:
     ]
 
 
-def _stopped(workers: Workers) -> bool:
-    pods = workers.pods()
-    return len(pods) == 3 and sum(map(is_ready, pods.values())) == 2
+def _left(workers: Workers, old: Mapping[str, str]) -> set[str]:
+    return {name for name, uid in workers.uids().items() if old[name] == uid}
 
 
 def deletion(workers: Workers, record: Record) -> None:

@@ -1,5 +1,6 @@
 """Jobs that run until they are told to end, and what has become of them."""
 
+import sys
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
@@ -30,10 +31,14 @@ class Job:
         return fields(self.site.run(*words, check=False).out)
 
     def runs(self) -> bool:
-        """Say whether it runs, and has from its beginning."""
-        seen = self.fields()
+        """Say whether it runs, and has from its beginning, once slurmctld answers."""
+        seen = wait_for(f"an answer on job {self.number}", self.fields)
         how = (seen.get("JobState"), seen.get("Restarts"), seen.get("StartTime"))
-        return how == ("RUNNING", "0", self.began)
+        if how != ("RUNNING", "0", self.began):
+            # The report has this, and else only that it was not so.
+            sys.stdout.write(f"job {self.number}, which began {self.began}: {seen}\n")
+            return False
+        return True
 
     def end(self) -> None:
         """Let it end."""
