@@ -270,3 +270,24 @@ async def test_a_nodeset_by_the_name_of_one_of_the_other_api_says_so_and_takes_n
         assert "metadata.name: name this NodeSet otherwise, or delete that" in message
         assert before
         assert before.items() <= scene.pods().items()
+
+
+async def test_slurm_conf_goes_on_naming_nodes_whose_annotation_was_taken_away():
+    async with Nebius() as scene:
+        await scene.rise(cluster(**nodes(worker=None)), listed())
+        refuse_to_forget(scene)
+        running = scene.slurm("one").slurmctld.start("cpu-1")
+        before = scene.pods_of(naming.NODE_SET)
+        plain = {"metadata": {"annotations": None}}
+        await scene.user.patch(Ref(NODE_SET, SPACE, "cpu"), plain, dict)
+        await clock.sleep(FIVE_MINUTES_S)
+        assert scene.pods_of(naming.NODE_SET) == before
+        assert "NodeName=cpu-[0-1]" in scene.conf("one-slurm-configs")
+        scene.slurm("one").slurmctld.end(running.job_id)
+        # With the last of them the annotation is forgotten.
+        await rescale(scene, 0)
+        await scene.settle()
+        await rescale(scene, 2)
+        await scene.settle()
+        assert "NodeName=cpu" not in scene.conf("one-slurm-configs")
+        assert scene.lost == []

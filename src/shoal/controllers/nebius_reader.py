@@ -78,10 +78,12 @@ class Reader:
 
     def _numbered(self, nodesets: Iterable[nodeset_types.NodeSet]) -> dict[str, int]:
         """Count the nodes that slurm.conf must name for each NodeSet that it names nodes of."""
+        found = ((one, self._pods_of(one)) for one in nodesets)
         return {
-            one.metadata.name: max((_number(pod) + 1 for pod in self._pods_of(one)), default=0)
-            for one in nodesets
-            if read.registration(one) is Registration.STATIC
+            one.metadata.name: max((_number(pod) + 1 for pod in pods), default=0)
+            for one, pods in found
+            # To take its annotation away takes no node from slurm.conf, and no job.
+            if any(read.registration(obj) is Registration.STATIC for obj in (one, *pods))
         }
 
     def _pods_of(self, obj: nodeset_types.NodeSet) -> tuple[Pod, ...]:
@@ -144,6 +146,7 @@ class Reader:
         found = self.cluster_of(obj)
         name = defaults.cluster_of(obj)
         around = self.around(obj.metadata.namespace, name)
+        around = replace(around, numbered=self._numbered([obj]))
         cluster = self.cluster(found) if found else None
         return cluster, read.nodeset(obj, found, around)
 

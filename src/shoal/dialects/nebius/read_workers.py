@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from ...kube.objects import Object
+from ...kube.objects import Object, Resource
 from ...model.jail import Claimed, Fittings, Given, Mount
 from ...model.jailed import JailedWorkers, Registration, feature_name
 from ...model.nodeset import NodeSet, Retention, Update
@@ -136,7 +136,7 @@ def nodeset(obj: nodeset_types.NodeSet, cluster: SlurmCluster | None, around: Ar
     replicas = defaults.mode(cluster).replicas(spec.replicas) if cluster else spec.replicas
     policy = spec.slurmd.volumes.persistent_volume_claim_retention_policy
     return NodeSet(
-        part=_set_part(obj, owner, profile(cluster, around)),
+        part=_set_part(obj, jailed.registration, owner, profile(cluster, around)),
         slurm_name=feature_name(name),
         hostname_prefix=f"{name}-",
         service=names.workers_service,
@@ -154,7 +154,9 @@ def nodeset(obj: nodeset_types.NodeSet, cluster: SlurmCluster | None, around: Ar
     )
 
 
-def _set_part(obj: nodeset_types.NodeSet, owner: str, default: str) -> Part:
+def _set_part(
+    obj: nodeset_types.NodeSet, registered: Registration, owner: str, default: str
+) -> Part:
     meta, spec = obj.metadata, obj.spec
     more = {
         "priorityClassName": spec.priority_class,
@@ -166,13 +168,14 @@ def _set_part(obj: nodeset_types.NodeSet, owner: str, default: str) -> Part:
     }
     said = {key: value for key, value in more.items() if value}
     slurmd = {**_sidecar(spec.slurmd, default), "env": list(spec.slurmd.custom_env)}
+    mark = {REGISTRATION: registered.value} if registered is Registration.STATIC else {}
     return Part(
         meta.name,
         meta.namespace,
         naming.selector(owner, naming.NODE_SET, meta.name),
         naming.labels(owner, naming.NODE_SET, meta.name),
         PodWishes(
-            Marks(annotations=spec.worker_annotations),
+            Marks(annotations={**spec.worker_annotations, **mark}),
             {**scheduled(spec.affinity, spec.tolerations, spec.node_selector), **said},
             {"slurmd": _slurmd(slurmd), "munge": _sidecar(spec.munge)},
         ),
@@ -205,7 +208,8 @@ def _of_set(
         node_extra=told.extra,
         features=told.features,
         cgroup=cgroup(cluster, obj),
-        registration=registration(obj),
+        # Without its annotation too, while a worker is there that was made with it.
+        registration=Registration.STATIC if name in around.numbered else registration(obj),
         # A node that slurm.conf no longer names is gone, and its jobs with it.
         listed=max(spec.replicas, around.numbered.get(name, 0)),
         port=spec.slurmd.port or nodeset_types.SLURMD_PORT,
@@ -216,8 +220,8 @@ def _of_set(
     )
 
 
-def registration(obj: nodeset_types.NodeSet) -> Registration:
-    """Say how Slurm comes to know the workers of a NodeSet."""
+def registration(obj: Resource) -> Registration:
+    """Say how Slurm comes to know the workers of a NodeSet, or the worker that a pod is."""
     static = obj.metadata.annotations.get(REGISTRATION) == Registration.STATIC.value
     return Registration.STATIC if static else Registration.DYNAMIC
 
