@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 
 from ..decide.conditions import Failed
 from ..kube import kinds, quantities
-from ..kube.objects import Object, Resource, controller_of
+from ..kube.objects import Key, Object, Resource, controller_of
 from ..kubeapi.client import Ref
 from ..kubeapi.errors import ForbiddenError, InvalidError, NotFoundError
 from ..model.accounting import ManagedAccounting
@@ -147,10 +147,10 @@ class Claims:
     """Brings claims of databases to the size that is asked for; remembers what it has seen."""
 
     hands: Hands
-    # By the uid of a StatefulSet: the spec of the claim that it was made with, which never changes.
-    _made: dict[str, Object | None] = field(default_factory=dict)
-    # By the uid of a claim: its version, what was wanted of it, what came of that, and when.
-    _tried: dict[str, tuple[str, object, str, datetime]] = field(default_factory=dict)
+    # Of a StatefulSet: its uid, and the spec of the claim that it was made with; neither changes.
+    _made: dict[Key, tuple[str, Object | None]] = field(default_factory=dict)
+    # Of a claim: its version, what was wanted of it, what came of that, and when.
+    _tried: dict[Key, tuple[str, object, str, datetime]] = field(default_factory=dict)
 
     async def settle(self, books: ManagedAccounting) -> Settled:
         """Return the database with the claim that it has, once that is as large as it may get."""
@@ -171,8 +171,8 @@ class Claims:
         found = self.hands.world.workload(kinds.STATEFUL_SET, (namespace, store.name))
         if found is None:
             return _NEVER
-        uid = found.metadata.uid
-        if uid not in self._made:
+        uid, known = found.metadata.uid, self._made.get(found.key)
+        if known is None or known[0] != uid:
             where = Ref(kinds.STATEFUL_SET, namespace, store.name)
             try:
                 live: Object = await self.hands.client.get(where, dict)
@@ -180,8 +180,8 @@ class Claims:
                 return _NEVER
             claims = live["spec"].get("volumeClaimTemplates") or ()
             specs = [one["spec"] for one in claims if one["metadata"]["name"] == STORAGE]
-            self._made[uid] = specs[0] if specs else None
-        return self._made[uid]
+            known = self._made[found.key] = (uid, specs[0] if specs else None)
+        return known[1]
 
     async def _enlarge(self, namespace: str, name: str, wanted: Object) -> str:
         """Have a claim enlarged; return what is in the way of that, with the cure."""
@@ -190,8 +190,8 @@ class Claims:
         known = store.get((namespace, where.name))
         if known is None or known.deleting or size is None:
             return ""
-        uid, version = known.metadata.uid, known.metadata.resource_version
-        before, now = self._tried.get(uid), clock.now()
+        version = known.metadata.resource_version  # no other claim of its name ever has it
+        before, now = self._tried.get(known.key), clock.now()
         if before is not None and before[:2] == (version, size) and now - before[3] < AGAIN:
             return before[2]
         try:
@@ -199,7 +199,7 @@ class Claims:
             words = await self._compare(where, live, size)
         except NotFoundError:
             return ""
-        self._tried[uid] = (version, size, words, now)
+        self._tried[known.key] = (version, size, words, now)
         return words
 
     async def _compare(self, where: Ref, live: Object, size: str | int) -> str:
