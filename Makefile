@@ -67,6 +67,14 @@ test-long: $(SYNCED) ## The longer proofs, those marked `long`; needs root
 	@pytest --hypothesis-profile=random tests/unit
 	@pytest -m long
 
+.PHONY: test-gpu
+test-gpu: $(SYNCED) ## Whether jobs get the GPUs of this machine; needs root, an NVIDIA driver and cgroup v2
+	@folder=$$(mktemp -d); trap 'rm -rf "$$folder"' EXIT; \
+	for series in 26.05 24.11; do \
+	  PYTHONPATH=tests python tests/gpu/pack.py $$series "$$folder/node.tar.xz"; \
+	  tests/gpu/check.sh "$$folder/node.tar.xz"; \
+	done
+
 .PHONY: up
 up: $(SYNCED) ## A real Kubernetes, a real Slurm on it (DIALECT=slinky or nebius), and a job run to COMPLETED; needs root
 	@test -x "examples/$(DIALECT)/run" || { echo "DIALECT=$(DIALECT): it is slinky or nebius"; exit 1; }
