@@ -387,6 +387,10 @@ async def test_a_cluster_keeps_all_it_has_when_one_of_the_other_api_takes_its_na
         before, pods = made_of(scene), scene.pods()
         await scene.make(*EXAMPLE)
         await scene.settle()
+        status, reason, message = scene.ready("Controller", "slurm")
+        assert (status, reason) == ("False", "Refused")
+        assert "StatefulSet slurm-controller: it belongs to SlurmCluster slurm" in message
+        assert "metadata.name: name this Controller otherwise" in message
         assert (made_of(scene), before[1]) == (before, ["SlurmCluster"])
         assert pods.items() <= scene.pods().items()
         assert scene.status("slurm")["phase"] == "Available"

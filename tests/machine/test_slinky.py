@@ -243,6 +243,7 @@ async def test_an_object_of_somebody_else_is_reported_and_not_taken_over(kind, n
         status, reason, message = scene.ready(*row)
         assert (status, reason) == ("False", "Refused")
         assert f"{kind.kind} {name}: it belongs to Job web" in message
+        assert message.endswith(", or delete that")
         found = scene.find(kind.kind, name)
         assert found["metadata"]["ownerReferences"] == theirs["metadata"]["ownerReferences"]
         assert found["spec"] == theirs["spec"]

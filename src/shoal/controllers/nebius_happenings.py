@@ -17,6 +17,8 @@ from ..runtime.events import Happening
 LONG = timedelta(minutes=10)
 NOT_READY = "NotAvailable"  # upstream's reason; a part that is away for maintenance has another one
 GIVEN_UP = "has given up"  # the Job that fills the root
+# The scheduler says so of a new pod whose claim is a moment old; where it stays, `LONG` tells.
+UNBOUND = "unbound immediate PersistentVolumeClaims"
 
 
 @dataclass(frozen=True)
@@ -65,6 +67,8 @@ def _trouble(condition: Condition) -> Trouble | None:
     word, _, words = condition.message.partition(": ")
     if word == "RootFilling" and GIVEN_UP in words:
         return POPULATE, words
+    if word == "PodsFailing" and UNBOUND in words:
+        return None
     row = ROWS.get(word)
     return (row, words) if row is not None else None
 

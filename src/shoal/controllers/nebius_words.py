@@ -11,7 +11,7 @@ from ..decide.maintenance import Course
 from ..dialects.nebius import defaults, naming, nodeset_types, report
 from ..dialects.nebius.notices import unsupported
 from ..dialects.nebius.report import NodeSetPhase, Phase, Ready, Standing, State
-from ..dialects.nebius.types import NODE_SET, SlurmCluster
+from ..dialects.nebius.types import SlurmCluster
 from ..kube.conditions import Condition, read
 from ..kube.objects import Key, Object
 from ..kube.pods import Pod
@@ -19,7 +19,7 @@ from ..model.workers import Muster
 from ..runtime.queue import Queue
 from .nebius_reader import Reader
 from .passes import Asked, Told
-from .slurm_cluster import Looked, Survey, cured
+from .slurm_cluster import Looked, Survey
 
 # Parts without a condition of upstream's, and what ours are called. A cluster is available without.
 BESIDE: Mapping[str, str] = {naming.REST: "RestAvailable", naming.EXPORTER: "ExporterAvailable"}
@@ -153,7 +153,7 @@ class Words:
             return Standing(State.MAINTENANCE, words)
         if ready.status == "True":
             return Standing(State.READY, ready.message)
-        return Standing(State.NOT_READY, _said(cured(NODE_SET, ready)))
+        return Standing(State.NOT_READY, _said(ready))
 
 
 def muster(told: Muster) -> Object:

@@ -1,7 +1,7 @@
 """One pass over one part: what every reconciler does once it knows what it wants."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import msgspec
@@ -28,6 +28,7 @@ from .world import World
 # somebody else has come: neither wakes anybody.
 REFUSED_AGAIN_S = 60.0
 HOST_KEY = "ssh_host_ed25519_key"  # one of them
+STRANGER = ": it belongs to "  # in what is said of an object that is somebody else's
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,7 @@ class Asked:
     status: Object | None = None  # beside the conditions; None: as it was
     refused: tuple[Refused, ...] = ()  # of what was written before in this pass
     more: Sequence[Condition] = ()  # conditions beside Ready
+    cure: str = ""  # of a name that is somebody else's; none: to have another name oneself
 
 
 @dataclass(frozen=True)
@@ -139,6 +141,7 @@ class Hands:
 
     async def say(self, kind: Kind, obj: Any, asked: Asked, condition: Condition) -> None:  # noqa: ANN401 - any kind with a status
         """Write whether an object is ready into its status, in the words of its kind."""
+        condition = cured(kind, condition, asked.cure)
         told = self.words.get(kind, plainly)(obj, condition, asked)
         if told is not None:
             await self.tell(kind, obj, told)
@@ -152,6 +155,14 @@ class Hands:
         # As it would be read: a field that has its default is not in what was read.
         new = msgspec.to_builtins(msgspec.convert(after, type(obj.status)))
         await report(self.client, store, obj, obj.status, new)
+
+
+def cured(kind: Kind, ready: Condition, cure: str = "") -> Condition:
+    """Return the condition with what to do where the name of an object is somebody else's."""
+    if ready.reason != "Refused" or STRANGER not in ready.message:
+        return ready
+    cure = cure or f"metadata.name: name this {kind.kind} otherwise"
+    return replace(ready, message=f"{ready.message}; {cure}, or delete that")
 
 
 def keys(held: Keys) -> tuple[KeyRef, ...]:

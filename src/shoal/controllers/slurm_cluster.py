@@ -25,10 +25,9 @@ from .cluster_parts import Asking, Whole
 from .controller import ControllerController, Kept
 from .database import Claims
 from .filling import Outlook, Pods, fill, outlook
-from .passes import REFUSED_AGAIN_S, Asked, Brought, Hands, Told, soonest
+from .passes import REFUSED_AGAIN_S, Asked, Brought, Hands, Told, cured, soonest
 
 REFUSALS = (InvalidError, ForbiddenError, ValueError)
-STRANGER = ": it belongs to "  # in what is said of an object that is somebody else's
 # A pass over a cluster with many workers is not made again for each of their events.
 REST_S_EACH, LONGEST_REST_S = 0.001, 5.0
 
@@ -208,14 +207,6 @@ class _Pass:
     def _condition(self, failed: Failed) -> Condition:
         generation = self.obj.metadata.generation
         return Condition(READY, "False", failed.reason, failed.message, generation)
-
-
-def cured(kind: Kind, ready: Condition) -> Condition:
-    """Return the condition with what to do where the name of an object is somebody else's."""
-    if ready.reason != "Refused" or STRANGER not in ready.message:
-        return ready
-    cure = f"metadata.name: name this {kind.kind} otherwise, or delete that"
-    return replace(ready, message=f"{ready.message}; {cure}")
 
 
 def _as(jail: Jail, course: Course) -> Jail:

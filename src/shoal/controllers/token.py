@@ -52,7 +52,8 @@ class TokenController:
         # As it is kept: a Secret of somebody else may be in the way.
         kept = self._good(token, signer, now)
         told = self.status(kept.issued) if kept else None
-        asked = Asked((), Rules(), status=told, refused=outcome.refused)
+        cure = f"{token.secret.field}: name another Secret"
+        asked = Asked((), Rules(), status=told, refused=outcome.refused, cure=cure)
         done = await self.hands.bring_about(self.kind, obj, asked)
         if not token.refresh:
             return done

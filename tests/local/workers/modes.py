@@ -140,6 +140,8 @@ def one_each(workers: Workers, record: Record) -> None:
         # The one without a node is missing already, and would stop the update at one.
         strategy = {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 2}}
         mode(workers, oversubscribeNode=True, updateStrategy=strategy)
+        # Kubernetes 1.34 overlooks that those who kept it away are gone, and tries it again only
+        # after five minutes (kubernetes/kubernetes#134393).
         wait_for(
             "the last one to be ready",
             lambda: sum(is_ready(pod) for pod in workers.pods().values()),

@@ -10,6 +10,7 @@ from shoal.kube.conditions import Condition
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 ONE = ("ns", "one")
 LOGIN, COMMON = "LoginAvailable", "CommonAvailable"
+UNBOUND = "not scheduled: 0/3 nodes: pod has unbound immediate PersistentVolumeClaims."
 
 
 def condition(message="", type_=LOGIN, status="False", reason="NotAvailable", since=NOW):
@@ -45,6 +46,7 @@ def test_a_trouble_is_told_when_it_comes_and_not_again(message, reason):
     [
         condition("Starting: 0 of 1 pods are ready"),
         condition("RootFilling: the shared root is being filled"),
+        condition(f"PodsFailing: pod p: {UNBOUND}"),
         condition("maintenance: downscale", reason="Maintenance"),
         condition("Missing: of one that is ready", status="True"),
     ],
@@ -73,6 +75,13 @@ def test_partitions_without_their_nodesets_are_told():
         "Warning",
         "there is no NodeSet x",
     )
+
+
+def test_a_claim_that_nobody_binds_is_told_when_it_takes_long():
+    patience, waits = Patience(), [condition(f"PodsFailing: pod p: {UNBOUND}")]
+    patience.overdue(ONE, waits, NOW)
+    ((told,), _) = patience.overdue(ONE, waits, NOW + LONG)
+    assert (told.reason, UNBOUND in told.note) == ("NotReadyForLong", True)
 
 
 def test_a_part_that_is_late_is_told_once_and_looked_at_again_in_time():

@@ -2,7 +2,9 @@
 
 import pytest
 
-from shoal.controllers.passes import keys, soonest, without_cluster
+from shoal.controllers.passes import cured, keys, soonest, without_cluster
+from shoal.dialects.slinky.types import CONTROLLER, TOKEN
+from shoal.kube.conditions import Condition
 from shoal.model.controller import Keys
 from shoal.model.part import KeyRef, Part
 from shoal.runtime.controller import Done
@@ -35,3 +37,24 @@ def test_keys_that_nobody_names_are_not_needed():
     assert keys(Keys(slurm, None, None)) == (slurm,)
     assert keys(Keys(slurm, jwt)) == (slurm, jwt)
     assert keys(Keys(None, None)) == ()
+
+
+TAKEN = "StatefulSet slurm-controller: it belongs to SlurmCluster slurm"
+
+
+def refused(message: str) -> Condition:
+    return Condition("Ready", "False", "Refused", message)
+
+
+def test_who_wants_a_name_that_is_somebody_elses_is_told_what_to_do():
+    words = cured(CONTROLLER, refused(TAKEN)).message
+    assert words == f"{TAKEN}; metadata.name: name this Controller otherwise, or delete that"
+    words = cured(TOKEN, refused(TAKEN), "spec.secretRef: name another Secret").message
+    assert words == f"{TAKEN}; spec.secretRef: name another Secret, or delete that"
+
+
+def test_no_other_trouble_is_said_to_be_one_of_names():
+    busy = refused("Pod cpu-0: it is being deleted")
+    assert cured(CONTROLLER, busy) is busy
+    fine = Condition("Ready", "True", "AsAsked", TAKEN)
+    assert cured(CONTROLLER, fine) is fine

@@ -289,6 +289,20 @@ def test_a_configuration_on_which_slurmctld_ends_is_refused_with_its_words(candi
     assert verdict.read_text() == "slurmctld: fatal: bad SelectType\n"
 
 
+def test_a_refusal_is_told_without_what_slurm_says_of_good_configurations_too(candidate, programs):
+    check, verdict = candidate
+    said = (
+        "[2026-01-01T00:00:00.001] error: KillWait 1 specified more than once, latest value used",
+        "[2026-01-01T00:00:00.002] error: Job accounting information gathered, but not stored",
+        "[2026-01-01T00:00:00.003] error: no sched/nowhere",
+        "[2026-01-01T00:00:00.004] error: no sched/nowhere",
+        "[2026-01-01T00:00:00.005] fatal: no scheduler",
+    )
+    programs("slurmctld", "; ".join([*(f"echo '{line}'" for line in said), "exit 1"]))
+    assert check().returncode == 1
+    assert verdict.read_text() == "error: no sched/nowhere\nfatal: no scheduler\n"
+
+
 @pytest.mark.parametrize("body", ["exit 0", "echo killed; exit 137"])
 def test_a_slurmctld_that_ends_without_a_word_is_no_verdict(body, candidate, programs):
     check, verdict = candidate

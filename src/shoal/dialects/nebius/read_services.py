@@ -28,8 +28,8 @@ from .read_pods import (
 from .types import SlurmCluster
 
 NODE_PORT, LOAD_BALANCER = "NodePort", "LoadBalancer"
-# What the exporter can tell of a cluster without slurmdbd.
-WITHOUT_RECORDS = "nodes,jobs,diag,topology"
+# What the exporter tells of. The last but one asks for machines, which no Role of ours can allow.
+COLLECTORS = ("nodes", "jobs", "diag", "topology", "accounting")
 
 
 def gate(obj: SlurmCluster, around: Around) -> Gate | None:
@@ -149,7 +149,10 @@ def _flags(asked: node_types.Exporter, *, records: bool) -> dict[str, str]:
         ),
     }
     found = {name: str(value) for name, (value, usually) in told.items() if value != usually}
-    return found if records else {**found, "collectors": WITHOUT_RECORDS}
+    able = {"topology": bool(asked.service_account_name), "accounting": records}
+    if all(able.values()):
+        return found
+    return {**found, "collectors": ",".join(one for one in COLLECTORS if able.get(one, True))}
 
 
 def _rules(found: Iterable[Relabel]) -> tuple[Object, ...]:

@@ -54,7 +54,8 @@ def custom_conf(cluster: Cluster, jail: Jail) -> str:
     """Return the user's lines, and the options that both of us set, united."""
     extra = cluster.config.extra
     if not extra.strip():
-        return ""
+        # Of an empty file every command of Slurm's says that it is empty.
+        return conf.write([Comment("customSlurmConfig has no lines")])
     theirs = conf.parse(extra, source=CUSTOM_SOURCE)
     mine = [line for line in ours(cluster, jail) if isinstance(line, Setting)]
     told = extra if extra.endswith("\n") else f"{extra}\n"

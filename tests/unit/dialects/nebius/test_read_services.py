@@ -4,8 +4,6 @@ from dataclasses import replace
 
 import pytest
 
-from shoal.dialects.nebius.read_services import WITHOUT_RECORDS
-
 from .objects import nodes
 from .readings import ALONE, the
 
@@ -132,15 +130,22 @@ def test_prometheus_is_told_what_the_user_says_and_the_usual_where_he_does_not()
 
 def test_an_exporter_is_told_what_is_not_as_usual():
     asked = {"jobSource": "accounting", "accountingJobsLookback": "2h", "maxCollectorInflight": 2}
-    made = the(**nodes(accounting={"enabled": True}, exporter={"enabled": True, **asked})).exporter
+    usual = {"enabled": True, "serviceAccountName": "mine"}
+    made = the(**nodes(accounting={"enabled": True}, exporter={**usual, **asked})).exporter
     assert made.settings == {
         "job-source": "accounting",
         "accounting-jobs-lookback": "2h",
         "max-collector-inflight": "2",
     }
-    usual = the(**nodes(accounting={"enabled": True}, exporter={"enabled": True})).exporter
-    assert usual.settings == {}
+    assert the(**nodes(accounting={"enabled": True}, exporter=usual)).exporter.settings == {}
 
 
 def test_an_exporter_does_not_ask_a_cluster_without_accounting_for_records():
-    assert exporter().settings == {"collectors": WITHOUT_RECORDS}
+    told = exporter(serviceAccountName="mine").settings
+    assert told == {"collectors": "nodes,jobs,diag,topology"}
+
+
+def test_an_exporter_asks_for_machines_only_by_an_account_of_the_users():
+    made = the(**nodes(accounting={"enabled": True}, exporter={"enabled": True})).exporter
+    assert made.settings == {"collectors": "nodes,jobs,diag,accounting"}
+    assert exporter().settings == {"collectors": "nodes,jobs,diag"}
