@@ -9,16 +9,18 @@ import structlog
 
 from ..kube.kinds import Kind
 from ..kube.objects import Key, Resource
-from ..kubeapi.errors import ApiError
+from ..kubeapi.errors import ApiError, UnreachableError
 from . import clock
 from .errors import DeposedError, TerminalError
-from .queue import Queue
+from .queue import LONGEST_RETRY_S, Queue
 from .store import Store
 from .watches import Watch, itself
 
 DEADLINE_S = 120.0
 STUCK_S = 600.0
 WATCHDOG_S = 30.0
+# Between two tries while the API server is away: it is not the key's fault, and back at any moment.
+AWAY_S = 5.0
 STEP = 500
 log = structlog.get_logger()
 
@@ -176,7 +178,10 @@ class Controller:
             return "terminal"
         except expected as error:
             words = str(error) or f"no end after {self.deadline_s:g} s"
-            return self._failed(key, words, bug=False)
+            away = isinstance(error, UnreachableError)
+            return self._failed(
+                key, words, bug=False, longest_s=AWAY_S if away else LONGEST_RETRY_S
+            )
         except Exception as error:  # noqa: BLE001 - one key's bug must not stop the others
             return self._failed(key, f"{type(error).__name__}: {error}", bug=True)
         self.queue.forget(key)
@@ -186,8 +191,8 @@ class Controller:
             self.queue.add(key, after_s=done.again_s)
         return "done"
 
-    def _failed(self, key: Key, why: str, *, bug: bool) -> str:
-        again_s = self.queue.retry(key)
+    def _failed(self, key: Key, why: str, *, bug: bool, longest_s: float = LONGEST_RETRY_S) -> str:
+        again_s = self.queue.retry(key, longest_s)
         trouble = self._trouble.setdefault(key, Trouble(clock.ticks(), why))
         trouble.why = why
         say = log.exception if bug else log.warning

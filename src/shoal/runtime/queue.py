@@ -86,10 +86,10 @@ class Queue(Generic[K]):
         heapq.heappush(self._later, (due, next(self._number), key))
         self._arm()
 
-    def retry(self, key: K) -> float:
+    def retry(self, key: K, longest_s: float = LONGEST_RETRY_S) -> float:
         """Ask for another pass after a failed one, later each time; return the seconds until it."""
         count = self._failures[key] = self._failures.get(key, 0) + 1
-        wait_s = min(FIRST_RETRY_S * 2.0 ** min(count - 1, 20), LONGEST_RETRY_S)
+        wait_s = min(FIRST_RETRY_S * 2.0 ** min(count - 1, 20), longest_s)
         self.add(key, after_s=wait_s)
         return wait_s
 

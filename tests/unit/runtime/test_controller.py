@@ -1,12 +1,15 @@
 """What runs beside a controller's passes, and what a pass asks for at its end."""
 
 import asyncio
+from itertools import pairwise
 
 import pytest
 
 from fakes.loop import VirtualLoop
+from shoal.kubeapi.errors import UnreachableError, UnreadableError
 from shoal.runtime import clock
-from shoal.runtime.controller import Controller, Done
+from shoal.runtime.controller import AWAY_S, Controller, Done
+from shoal.runtime.queue import LONGEST_RETRY_S
 
 LOOP = VirtualLoop
 KEY = ("ns", "a")
@@ -79,3 +82,22 @@ async def test_after_a_pass_that_asks_for_rest_events_wait_and_become_one_pass()
     start = clock.ticks()
     await running(Controller("c", (), passes.reconcile, sources=(often,)), 30)
     assert [began - start for began in passes.began] == pytest.approx([0.1, 5.1])
+
+
+@pytest.mark.parametrize(
+    ("error", "longest_s"), [(UnreachableError, AWAY_S), (UnreadableError, LONGEST_RETRY_S)]
+)
+async def test_what_failed_as_the_api_server_was_away_is_tried_soon_after_it_is_back(
+    error, longest_s
+):
+    began: list[float] = []
+
+    async def reconcile(_key) -> Done:
+        began.append(clock.ticks())
+        raise error("no luck")
+
+    controller = Controller("c", (), reconcile)
+    controller.queue.add(KEY)
+    await running(controller, 1000)
+    waits = [later - sooner for sooner, later in pairwise(began)]
+    assert max(waits) == pytest.approx(longest_s)
