@@ -106,6 +106,21 @@ class Rooted(Site):
             if pod["status"].get("phase") not in ("Succeeded", "Failed")
         }
 
+    def uids(self) -> dict[str, str]:
+        """Return the uids of the pods that are not over."""
+        return {name: pod["metadata"]["uid"] for name, pod in self.pods().items()}
+
+    def warnings(self, name: str = "slurm") -> list[tuple[str, str, int]]:
+        """Return what was told of a cluster: why, in which words, and how often."""
+        chosen = "--field-selector=involvedObject.kind=SlurmCluster,type=Warning"
+        found = self.cluster.get("events", chosen)
+        found.sort(key=lambda event: str(event.get("eventTime") or event["firstTimestamp"]))
+        return [
+            (event["reason"], event["message"], event.get("series", {}).get("count", 1))
+            for event in found
+            if event["involvedObject"]["name"] == name
+        ]
+
     def only_workers(self, *names: str) -> None:
         """Wait until these pods of workers are left, and no other."""
         wait_for(

@@ -1,4 +1,4 @@
-"""Parts of a cluster, and what is told of them: metrics, claims, events, names that are taken."""
+"""The exporter and its account, the claim of the database, and a database of somebody else's."""
 
 import json
 import re
@@ -12,20 +12,11 @@ from shoal.local import images
 from shoal.local.addons import PROVISIONER
 
 from ..clusters import Object, is_ready, wait_for
-from ..slinky import site as slinky
 from ..slinky.operator import load
-from ..workers.nodesets import stays
-from .site import SLURMCTLD, Rooted
-from .test_config import EXTRA
+from .site import Rooted
 
 # An object that is in the way wakes nobody: it is looked at once a minute.
 LOOKED_AT_S = 150.0
-NOBODYS = "localhost:1/there-is-none:1"
-
-
-def uids(slurm: Rooted) -> dict[str, str]:
-    """Return the uids of all pods."""
-    return {name: pod["metadata"]["uid"] for name, pod in slurm.pods().items()}
 
 
 # -- the exporter
@@ -139,7 +130,7 @@ def remarked(slurm: Rooted, words: str) -> None:
 
 
 def test_a_claim_that_cannot_be_as_asked_stays_and_the_condition_has_the_cure(slurm):
-    before, has = uids(slurm), requested(slurm)
+    before, has = slurm.uids(), requested(slurm)
     slurm.change(stored("2Gi"))
     remarked(slurm, f"claim {CLAIM} stays at {has}: ")
     assert (
@@ -152,7 +143,7 @@ def test_a_claim_that_cannot_be_as_asked_stays_and_the_condition_has_the_cure(sl
     remarked(slurm, "")
     slurm.available()
     assert requested(slurm) == has
-    assert uids(slurm) == before
+    assert slurm.uids() == before
 
 
 @pytest.mark.long
@@ -162,8 +153,8 @@ def test_a_larger_size_enlarges_the_claim_of_the_database_and_restarts_nothing(m
     assert roomy in text
     mine.kubectl("apply", "--filename=-", stdin=text)
     mine.available()
-    assert warnings(mine) == []  # of a cluster that has only come up
-    before = uids(mine)
+    assert mine.warnings() == []  # of a cluster that has only come up
+    before = mine.uids()
     workload = mine.cluster.get("statefulset", DATABASE)["metadata"]["uid"]
     mine.change(stored("2Gi"))
     wait_for("the claim to ask for more", lambda: requested(mine), lambda seen: seen == "2Gi")
@@ -178,7 +169,7 @@ def test_a_larger_size_enlarges_the_claim_of_the_database_and_restarts_nothing(m
         LOOKED_AT_S,
     )
     mine.available()
-    assert uids(mine) == before
+    assert mine.uids() == before
     assert mine.cluster.get("statefulset", DATABASE)["metadata"]["uid"] == workload
     mine.completes(mine.submit("--chdir=/", "--wrap=hostname"))
     mine.kubectl("delete", "slurmcluster", "slurm")
@@ -217,7 +208,7 @@ def test_a_database_of_somebody_elses_is_left_alone_and_each_cure_helps(make_sit
     mine.cluster.apply(foreign(mine.series))
     mine.kubectl("rollout", "status", f"statefulset/{DATABASE}", "--timeout=120s")
     theirs = mine.cluster.get("statefulset", DATABASE)["metadata"]
-    pod = uids(mine)[f"{DATABASE}-0"]
+    pod = mine.uids()[f"{DATABASE}-0"]
     mine.apply("minimal")
     told = wait_for(
         "words of whose it is",
@@ -235,7 +226,7 @@ def test_a_database_of_somebody_elses_is_left_alone_and_each_cure_helps(make_sit
     assert {key: now.get(key) for key in ("uid", "generation", "labels", "ownerReferences")} == {
         key: theirs.get(key) for key in ("uid", "generation", "labels", "ownerReferences")
     }
-    assert uids(mine)[f"{DATABASE}-0"] == pod
+    assert mine.uids()[f"{DATABASE}-0"] == pod
     assert not {name for name in mine.named("secrets") if "mariadb" in name}
 
     # As it says. What is left is the claim, which is somebody else's too.
@@ -264,115 +255,7 @@ def test_a_database_of_somebody_elses_is_left_alone_and_each_cure_helps(make_sit
     job = mine.submit("--chdir=/", "--wrap=hostname")
     mine.completes(job)
     mine.accounted(job, "COMPLETED")
-    assert [reason for reason, note, _ in warnings(mine) if "made for this" in note] == [
+    assert [reason for reason, note, _ in mine.warnings() if "made for this" in note] == [
         "DatabaseTaken"
     ] * 2
     mine.kubectl("delete", "slurmcluster", "slurm")
-
-
-# -- events
-
-
-def warnings(slurm: Rooted) -> list[tuple[str, str, int]]:
-    """Return what was told of the cluster: why, in which words, and how often."""
-    chosen = "--field-selector=involvedObject.kind=SlurmCluster,type=Warning"
-    found = slurm.cluster.get("events", chosen)
-    found.sort(key=lambda event: str(event.get("eventTime") or event["firstTimestamp"]))
-    return [
-        (event["reason"], event["message"], event.get("series", {}).get("count", 1))
-        for event in found
-        if event["involvedObject"]["name"] == "slurm"
-    ]
-
-
-BAD = {"customSlurmConfig": f"{EXTRA}SchedulerType=sched/nowhere\n"}
-ASTRAY = {"slurmNodes": {"login": {"k8sNodeFilterName": "nowhere"}}}
-UNHAD = asked(enabled=True, exporterContainer={"image": NOBODYS})
-TROUBLES = [
-    pytest.param(
-        "ConfigRefused",
-        ("sched/nowhere", "the one in use stays"),
-        BAD,
-        {"customSlurmConfig": EXTRA},
-        id="a configuration that Slurm refuses",
-        marks=pytest.mark.long,
-    ),
-    pytest.param(
-        "SpecInvalid",
-        ("spec.slurmNodes.login.k8sNodeFilterName", "there is no filter 'nowhere'"),
-        ASTRAY,
-        {"slurmNodes": {"login": {"k8sNodeFilterName": "any"}}},
-        id="a field that names nothing",
-    ),
-    pytest.param(
-        "PodsFailing",
-        (NOBODYS, "kubectl describe pod slurm-slurm-exporter-"),
-        UNHAD,
-        asked(enabled=False, exporterContainer=None),
-        id="an image that nobody has",
-        marks=pytest.mark.long,
-    ),
-]
-
-
-@pytest.mark.parametrize(("reason", "words", "wrong", "right"), TROUBLES)
-def test_a_trouble_is_one_event_of_the_cluster_with_the_cure_however_often_it_is_looked_at(
-    slurm, operator, reason, words, wrong, right
-):
-    known = len(warnings(slurm))
-    before = uids(slurm)
-
-    def new() -> list[tuple[str, str, int]]:
-        return warnings(slurm)[known:]
-
-    slurm.change(wrong)
-    try:
-        wait_for("an event", new)
-        operator.kill()
-        operator.start()
-        stays("one event", lambda: [(why, n) for why, _, n in new()] == [(reason, 1)])
-    finally:
-        slurm.change(right)
-    slurm.available()
-    ((_, note, _),) = new()
-    assert [word for word in words if word not in note] == []
-    wait_for("the pods that there were", lambda: uids(slurm), lambda seen: seen == before)
-
-
-# -- names that are taken
-
-FORCE = "nodeset.slinky.slurm.net/force-delete"
-
-
-@pytest.mark.long
-def test_a_slinky_cluster_by_a_name_that_is_taken_is_told_the_cure_and_takes_nothing(
-    slurm, operator
-):
-    load(operator.cluster, *images.SLURM[slurm.series])
-    job, before = slurm.start("worker-0"), uids(slurm)
-    workload = slurm.cluster.get("statefulset", "slurm-controller")["metadata"]
-    beside = slinky.Site(slurm.cluster, slurm.series, slurm.folder)
-    beside.keys()
-    beside.apply("minimal")
-    told = wait_for(
-        "words of whose it is",
-        lambda: beside.condition("controllers.slinky.slurm.net/slurm"),
-        lambda seen: seen.get("reason") == "Refused",
-    )
-    assert "StatefulSet slurm-controller: it belongs to SlurmCluster slurm" in told["message"]
-    assert "metadata.name: name this Controller otherwise, or delete that" in told["message"]
-    stays("the job", job.runs, 20)
-    now = slurm.cluster.get("statefulset", "slurm-controller")["metadata"]
-    assert (now["uid"], now["generation"]) == (workload["uid"], workload["generation"])
-    assert before.items() <= uids(slurm).items()
-    assert slurm.told()["phase"] == "Available"
-    nodes = slurm.run("sinfo", "--noheader", "--Node", "--format=%N", pod=SLURMCTLD).out.split()
-    assert set(nodes) == {"worker-0", "worker-1"}
-    # Nobody knows whether its workers have jobs, as no slurmctld is theirs.
-    slurm.kubectl("annotate", "nodesets.slinky.slurm.net", "worker", f"{FORCE}=true")
-    beside.delete("minimal")
-    slurm.kubectl("delete", "secret", "slurm-keys")
-    wait_for("it to go", lambda: uids(slurm), lambda seen: seen == before)
-    job.end()
-    job.ended_well()
-    slurm.available()
