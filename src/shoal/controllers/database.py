@@ -1,29 +1,24 @@
-"""The database of ours behind slurmdbd: whose things of its name are, and how large its claim is.
+"""The database of ours behind slurmdbd: what there is of its name, and how large its claim is.
 
-mariadb-operator calls the StatefulSet and the claim of its own just so. What is not ours is never
-taken over, and no claim is ever made smaller or taken away.
+No claim is ever made smaller or taken away.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
-from ..decide.conditions import Failed
+from ..decide.database import AT, Things
 from ..kube import kinds, quantities
-from ..kube.objects import Key, Object, Resource, controller_of
+from ..kube.objects import Key, Object, Resource
 from ..kubeapi.client import Ref
 from ..kubeapi.errors import ForbiddenError, InvalidError, NotFoundError
 from ..model.accounting import ManagedAccounting
-from ..model.database import OperatorDatabase, OwnDatabase, Store
-from ..render.jailed.database import STORAGE
+from ..model.database import STORAGE, OwnDatabase, claim_of
 from ..runtime import clock
 from ..runtime.apply import DIGEST
 from .passes import Hands
 from .world import World
 
-# Reason of the condition.
-TAKEN = "DatabaseTaken"
-AT = "spec.slurmNodes.accounting"
 SIZE = f"{AT}.mariadbOperator.storage"
 # When a claim is tried again that could not be enlarged: a StorageClass that changes wakes nobody.
 AGAIN = timedelta(minutes=10)
@@ -32,75 +27,6 @@ _ADDED = {"volumeMode": "Filesystem"}
 
 
 # -- whose it is
-
-
-@dataclass(frozen=True)
-class Things:
-    """What there is under the names of a cluster's database."""
-
-    name: str
-    labels: Mapping[str, str]  # that all of it has
-    uid: str = ""  # of the cluster; empty: it is not there
-    workload: Resource | None = None
-    claim: Resource | None = None
-    mariadb: Resource | None = None
-
-    @property
-    def ours(self) -> bool:
-        """Say whether there are records in a database of ours: a claim alone has them, too."""
-        if self.workload is not None:
-            return self._made(self.workload)
-        return self.claim is not None and self._labelled(self.claim)
-
-    def taken(self, store: Store | None) -> Failed | None:
-        """Fail as `DatabaseTaken` when somebody else has what the database would be."""
-        match store:
-            case OwnDatabase(storage=storage):
-                words = self._in_the_way(claimed=storage is not None)
-            case OperatorDatabase():
-                words = self._in_their_way()
-            case _:
-                words = ""
-        return Failed(TAKEN, words) if words else None
-
-    def _in_the_way(self, *, claimed: bool) -> str:
-        if self.workload is not None and not self._made(self.workload):
-            cure = f"set {AT}.mariadbOperator.enabled to true if it is mariadb-operator's, "
-            cure += f"name it in {AT}.externalDB, or delete it"
-            return f"StatefulSet {self.name} {_whose(self.workload)}, and is left alone; {cure}"
-        foreign = self.claim is not None and not self._labelled(self.claim)
-        if self.workload is None and claimed and foreign:
-            marks = " ".join(f"{key}={value}" for key, value in sorted(self.labels.items()))
-            cure = f"rename or delete it, or have its files used: kubectl label pvc {self._claim}"
-            words = "was not made for this database, and is left alone"
-            return f"claim {self._claim} {words}; {cure} --overwrite {marks}"
-        return ""
-
-    def _in_their_way(self) -> str:
-        found = self.workload
-        owner = controller_of(found) if found is not None else None
-        theirs = owner is not None and owner.kind == kinds.MARIADB.kind
-        if found is not None and not theirs:
-            cure = "delete it, or have mariadb-operator take it over by hand"
-            return f"StatefulSet {self.name} {_whose(found)}, and is left alone; {cure}"
-        if self.mariadb is not None and not self._made(self.mariadb):
-            cure = f"name its database in {AT}.externalDB, or delete it"
-            return f"MariaDB {self.name} {_whose(self.mariadb)}, and is left alone; {cure}"
-        return ""
-
-    @property
-    def _claim(self) -> str:
-        return claim_of(self.name)
-
-    def _made(self, found: Resource) -> bool:
-        """Say whether we made it: for this very cluster, or for one that let it go."""
-        owner = controller_of(found)
-        if owner is not None:
-            return bool(self.uid) and owner.uid == self.uid
-        return DIGEST in found.metadata.annotations and self._labelled(found)
-
-    def _labelled(self, found: Resource) -> bool:
-        return self.labels.items() <= found.metadata.labels.items()
 
 
 def things(world: World, namespace: str, name: str, uid: str, labels: Mapping[str, str]) -> Things:
@@ -114,21 +40,12 @@ def things(world: World, namespace: str, name: str, uid: str, labels: Mapping[st
     return Things(
         name,
         labels,
+        DIGEST,
         uid,
         there(kinds.STATEFUL_SET, name),
         claim if claim is not None and not claim.deleting else None,
         there(kinds.MARIADB, name),
     )
-
-
-def claim_of(name: str) -> str:
-    """Return what the claim of a database is called."""
-    return f"{STORAGE}-{name}-0"
-
-
-def _whose(found: Resource) -> str:
-    owner = controller_of(found)
-    return f"belongs to {owner.kind} {owner.name}" if owner else "was not made for this cluster"
 
 
 # -- its claim

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from ..decide.conditions import Failed
+from ..decide.database import Things
 from ..dialects.nebius import defaults, naming, nodeset_types, read
 from ..dialects.nebius.naming import NAMING
 from ..dialects.nebius.types import NODE_SET, SLURM_CLUSTER, SlurmCluster
@@ -12,7 +13,7 @@ from ..kube.kinds import Kind
 from ..kube.pods import Pod
 from ..model.accounting import ManagedAccounting
 from ..model.cluster import Cluster
-from ..model.database import OperatorDatabase, OwnDatabase
+from ..model.database import OperatorDatabase, OwnDatabase, claim_of
 from ..model.jail import Jail
 from ..model.jailed import Registration
 from ..model.nodeset import NodeSet
@@ -21,7 +22,7 @@ from ..model.rest import RestApi
 from ..runtime.apply import Rules
 from . import secrets_once
 from .cluster_parts import Whole
-from .database import Things, claim_of, things
+from .database import things
 from .filling import Outlook, Pods, outlook
 from .passes import Asked
 from .secrets_once import Once

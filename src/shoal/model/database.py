@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from ..kube.objects import Object
 from .part import KeyRef, Part
 
+STORAGE = "storage"  # where a database of ours has its records
+
 
 @dataclass(frozen=True)
 class OwnDatabase:
@@ -38,3 +40,8 @@ class ExternalDatabase:
 
 
 Store = OwnDatabase | OperatorDatabase | ExternalDatabase
+
+
+def claim_of(name: str) -> str:
+    """Return what the claim of a database is called."""
+    return f"{STORAGE}-{name}-0"

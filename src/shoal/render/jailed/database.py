@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from ...kube.objects import Object
 from ...model.accounting import Database, ManagedAccounting
-from ...model.database import ExternalDatabase, OperatorDatabase, OwnDatabase
+from ...model.database import STORAGE, ExternalDatabase, OperatorDatabase, OwnDatabase
 from ...model.jail import Jail
 from ...model.part import KeyRef, Part, ServiceWishes
 from .. import marks, pods, probes, services, volumes
@@ -13,7 +13,6 @@ from ..services import Port
 from . import containers
 
 NAME = "mariadb"
-STORAGE = "storage"
 MYSQL = 999  # whose the files are, in MariaDB's image and in ours
 API = "k8s.mariadb.com/v1alpha1"
 # MariaDB writes down what it holds in memory before it ends.
