@@ -193,7 +193,9 @@ def main() -> None:
     for workers in map(int, options.workers.split(",")):
         with ground(workers) as made:
             asyncio.run(measure(bench, made, options, workers))
-    report("scale", bench.tables, bench.figures)
+        # At once: the next number may take half an hour, and somebody's patience.
+        report("scale", bench.tables, bench.figures)
+        bench.tables.clear()
 
 
 if __name__ == "__main__":

@@ -48,7 +48,7 @@ Decide = Callable[[Wanted, Fleet], Plan]
 # What was seen inside a worker is believed for so long.
 LOOKED = timedelta(seconds=30)
 # A pass over many workers is not made again for each of their events.
-REST_S_EACH, LONGEST_REST_S = 0.001, 5.0
+REST_S_EACH, LONGEST_REST_S = 0.001, 10.0
 
 
 @dataclass

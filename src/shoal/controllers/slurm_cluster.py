@@ -29,7 +29,7 @@ from .passes import REFUSED_AGAIN_S, Asked, Brought, Hands, Told, cured, soonest
 
 REFUSALS = (InvalidError, ForbiddenError, ValueError)
 # A pass over a cluster with many workers is not made again for each of their events.
-REST_S_EACH, LONGEST_REST_S = 0.001, 5.0
+REST_S_EACH, LONGEST_REST_S = 0.001, 10.0
 
 
 @dataclass(frozen=True)
