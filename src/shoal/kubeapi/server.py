@@ -3,6 +3,7 @@
 import asyncio
 import ssl
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Self
@@ -152,8 +153,10 @@ class Server:
 async def _end(lines: Sequence[asyncio.Transport]) -> None:
     """End lines on which all is said: TLS would wait for a good-bye, which may never come."""
     for line in lines:
-        if not line.get_write_buffer_size():
-            line.abort()
+        # Of one with TLS that was closed twice, asyncio knows nothing more.
+        with suppress(AttributeError):
+            if not line.get_write_buffer_size():
+                line.abort()
     await asyncio.sleep(0)  # noqa: TID251 - no time passes; then they have ended
 
 

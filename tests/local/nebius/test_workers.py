@@ -20,11 +20,11 @@ def uids(slurm: Rooted) -> dict[str, str]:
 
 
 def test_scaling_up_and_down_costs_no_job(slurm, record_property):
-    first = slurm.start("worker-0")
+    first = slurm.start("worker-0", "--time=60")
     with timed(record_property, "a third serves after"):
         slurm.workers({"size": 3})
         slurm.idle(2)
-    last = slurm.start("worker-2")
+    last = slurm.start("worker-2", "--time=30")  # so it is the one that goes, once that is known
     with timed(record_property, "the idle is gone after"):
         slurm.workers({"size": 1})
         slurm.only_workers("slurm-worker-0", "slurm-worker-2")

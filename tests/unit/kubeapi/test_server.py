@@ -102,6 +102,20 @@ async def test_a_client_that_reads_no_more_holds_no_line_open():
     writer.transport.abort()
 
 
+async def test_a_line_that_was_closed_twice_is_no_obstacle_to_the_end():
+    pair, trust = pair_and_trust()
+    tls = Tls()
+    tls.load(pair.certificate, pair.key)
+    async with Server({"/": echo}, Listening("127.0.0.1"), tls) as server:
+        reader, writer = await asyncio.open_connection("127.0.0.1", server.port, ssl=trust)
+        writer.write(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+        await reader.readuntil(b"\r\n\r\n")
+        (line,) = server._runner.server.connections
+        line.transport.close()
+        line.transport.close()
+    writer.transport.abort()
+
+
 async def test_a_service_serves_until_it_is_cancelled():
     server = Server({"/a": echo}, HERE)
     serving = asyncio.create_task(server.run())
