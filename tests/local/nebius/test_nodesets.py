@@ -48,7 +48,8 @@ def test_a_nodeset_can_be_scaled_under_jobs(shapes, record_property):
         shapes.kubectl("scale", f"{KIND}/large", "--replicas=2")
         wait_for("two", lambda: pods(shapes, "large"), lambda seen: seen == {"large-0", "large-1"})
         shapes.idle(4)
-    kept, busy = shapes.start("large-0"), shapes.start("large-1")
+    # The one whose job may end sooner goes, once that is known.
+    kept, busy = shapes.start("large-0", "--time=60"), shapes.start("large-1", "--time=30")
     shapes.kubectl("scale", f"{KIND}/large", "--replicas=1")
     wait_for("it to drain", lambda: shapes.node("large-1"), lambda s: s.startswith("draining|"))
     stays("both jobs", lambda: kept.runs() and busy.runs())
