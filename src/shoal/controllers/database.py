@@ -26,7 +26,7 @@ AGAIN = timedelta(minutes=10)
 _ADDED = {"volumeMode": "Filesystem"}
 
 
-# -- whose it is
+# -- what there is
 
 
 def things(world: World, namespace: str, name: str, uid: str, labels: Mapping[str, str]) -> Things:
