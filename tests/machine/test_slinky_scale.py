@@ -4,6 +4,8 @@ import pytest
 
 from fakes.slurmrestd.faults import Late, Lost, Says
 from fakes.slurmrestd.slurm import Daemon
+from shoal.controllers import pulse
+from shoal.decide import portion
 from shoal.kube import kinds
 from shoal.runtime import clock
 
@@ -144,6 +146,72 @@ async def test_many_workers_come_in_one_pass_and_go_by_one_call():
         await scene.settle()
         assert workers(scene) == ["cpu-0", "cpu-1"]
         assert slurm.count("POST") - asked == 1
+
+
+async def test_idle_workers_are_drained_and_gone_before_the_clock_has_slurm_asked_again(
+    monkeypatch,
+):
+    monkeypatch.setattr(pulse, "SMALL_S", 600.0)
+    async with Scene() as scene:
+        await scene.rise()
+        await scene.edit("NodeSet", "cpu", replicas=40)
+        await scene.settle()
+        await scene.edit("NodeSet", "cpu", replicas=0)
+        await clock.sleep(5)
+        assert workers(scene) == []
+        assert scene.lost == []
+
+
+async def test_a_drain_that_slurm_does_not_take_is_not_asked_for_again_and_again():
+    async with Scene() as scene:
+        await scene.rise()
+        slurm = scene.slurm()
+        # It says yes, and does nothing.
+        slurm.plan(Says(200, {"errors": []}), "POST", times=-1)
+        before = slurm.count("POST")
+        await scene.edit("NodeSet", "cpu", replicas=0)
+        await clock.sleep(60)
+        assert workers(scene) == ["cpu-0", "cpu-1"]
+        assert slurm.count("POST") - before <= 2 + 60 / pulse.SMALL_S
+
+
+async def test_many_workers_come_and_go_portion_by_portion_and_the_status_tells_how_far(
+    monkeypatch,
+):
+    monkeypatch.setattr(portion.portion, "__defaults__", (10,))
+    async with Scene() as scene:
+        await scene.rise()
+        told: list[int] = []
+        await scene.edit("NodeSet", "cpu", replicas=45)
+        for _ in range(100):
+            await clock.sleep(0.05)
+            replicas = scene.find("NodeSet", "cpu")["status"]["replicas"]
+            if replicas not in told:
+                told.append(replicas)
+        await scene.settle()
+        assert len(workers(scene)) == 45
+        assert len(told) >= 4
+        await scene.edit("NodeSet", "cpu", replicas=0)
+        await scene.settle()
+        assert workers(scene) == []
+        assert scene.lost == []
+
+
+async def test_a_user_who_changes_his_mind_while_many_workers_come_is_heard(monkeypatch):
+    monkeypatch.setattr(portion.portion, "__defaults__", (10,))
+    async with Scene() as scene:
+        await scene.rise()
+        await scene.edit("NodeSet", "cpu", replicas=1000)
+        await clock.sleep(0.5)
+        await scene.edit("NodeSet", "cpu", replicas=2)
+        most = 0
+        for _ in range(20):
+            await clock.sleep(0.5)
+            most = max(most, len(workers(scene)))
+        await scene.settle()
+        assert 2 < most < 200
+        assert workers(scene) == ["cpu-0", "cpu-1"]
+        assert scene.lost == []
 
 
 async def test_scaling_reads_the_nodes_once_a_period_and_not_once_a_worker():

@@ -129,7 +129,8 @@ async def _create(doing: Doing, actions: Sequence[CreateWorker]) -> Outcome:
     cluster = doing.cluster
     if not actions or cluster is None:
         return Outcome()
-    pods = (_pod(doing, cluster, action) for action in actions)
+    mould = render.Mould(cluster, doing.wanted.nodeset)
+    pods = (_pod(mould, action) for action in actions)
     outcome = await doing.hands.applier.apply(doing.owner, pods, POSTED)
     refused = {one.key[1] for one in outcome.refused}
     nodeset = doing.wanted.nodeset
@@ -144,11 +145,10 @@ def _named(nodeset: NodeSet, action: CreateWorker) -> str:
     return nodeset.pod_name(action.number)
 
 
-def _pod(doing: Doing, cluster: Cluster, action: CreateWorker) -> Object:
-    nodeset = doing.wanted.nodeset
+def _pod(mould: render.Mould, action: CreateWorker) -> Object:
     if action.number is None:
-        return render.pod_on(cluster, nodeset, action.node, action.hostname)
-    return render.pod(cluster, nodeset, action.number, action.node)
+        return mould.pod_on(action.node, action.hostname)
+    return mould.pod(action.number, action.node)
 
 
 # -- Slurm

@@ -19,6 +19,7 @@ from ..decide.plan import (
     Wait,
     waits,
 )
+from ..decide.portion import portion
 from ..decide.wanted import Healing, Wanted
 from ..decide.windows import Kept
 from ..kube import kinds
@@ -38,7 +39,7 @@ from ..runtime.events import about
 from ..runtime.finalizers import hold, release
 from . import happenings, revisions
 from .carry_out import Deeds, Doing, Look, carry_out
-from .passes import Asked, Hands, host_keys, keys, soonest, without_cluster
+from .passes import Asked, Hands, host_keys, keys, rest, soonest, without_cluster
 from .slurms import Slurm, now
 from .windows import Windows
 
@@ -47,8 +48,6 @@ GRAVE = DrainWorker | ResumeWorker | DeleteWorker | ForgetNode
 Decide = Callable[[Wanted, Fleet], Plan]
 # What was seen inside a worker is believed for so long.
 LOOKED = timedelta(seconds=30)
-# A pass over many workers is not made again for each of their events.
-REST_S_EACH, LONGEST_REST_S = 0.001, 10.0
 
 
 @dataclass
@@ -62,6 +61,7 @@ class Memory:
     # By pod's name: what is made of a pod is made once, until there is a newer one.
     workers: dict[str, Worker] = field(default_factory=dict)
     before: happenings.Before | None = None  # what was told last, where no status keeps it
+    drained: frozenset[str] = frozenset()  # in Slurm, by the last pass
 
     def steps(self, now: datetime) -> Mapping[str, bool]:
         """Return what was seen inside workers not long ago."""
@@ -74,6 +74,12 @@ class Memory:
         ended = {action.uid for action in deeds.deleted}
         self.healing = heal.remember(wanted, fleet, ended)
         self.failures = place.remember(wanted, fleet, ended)
+
+    def drains_more(self, plan: Plan) -> bool:
+        """Say whether a plan drains workers that the one before it did not."""
+        before = self.drained
+        self.drained = frozenset(a.node for a in plan if isinstance(a, DrainWorker))
+        return not self.drained <= before
 
 
 @dataclass(frozen=True)
@@ -116,11 +122,14 @@ class NodeSetController:
         found, owner = self._workers(obj, nodeset), self.kind.identity(obj)
         revised = await revisions.keep(self.hands, owner, nodeset, found, _collisions(obj))
         nodeset = replace(nodeset, revision=revised.update)
-        doing, plan = await self._decide(await self._gather(obj, cluster, nodeset), workers.plan)
+        gathered = await self._gather(obj, cluster, nodeset, found)
+        doing, plan = await self._decide(gathered, workers.plan)
         needs, held = _needs(cluster, nodeset), self.held(cluster)
         if held or not all(need.digest for need in needs):
             # It could not start, and would not tell for good what it was started with.
             plan = tuple(action for action in plan if not isinstance(action, CreateWorker))
+        whole, plan = plan, portion(plan)
+        left = len(plan) < len(whole)
         plan = with_claims(doing.wanted, doing.fleet, plan, doing.owner)
         obj, window = await self.windows.keep(obj, doing)
         deeds = await self._carry_out(doing, plan)
@@ -145,20 +154,23 @@ class NodeSetController:
         done = await self.hands.bring_about(self.kind, obj, asked)
         self._tell_news(obj, doing, told)
         later = window.plan if window else ()
-        return soonest(done, *_again((*plan, *later)), _rest(fleet))
+        return soonest(done, self._again(doing.wanted, fleet, (*plan, *later), left=left))
 
     async def _end(self, obj: Resource, cluster: Cluster | None, nodeset: NodeSet) -> Done:
         """Let the workers go, then what Slurm knows of them, then the NodeSet."""
         if self.naming.finalizer not in obj.metadata.finalizers:
             self._memories.pop(obj.metadata.uid, None)
             return Done()
-        doing, plan = await self._decide(await self._gather(obj, cluster, nodeset), farewell.plan)
+        gathered = await self._gather(obj, cluster, nodeset, self._workers(obj, nodeset))
+        doing, plan = await self._decide(gathered, farewell.plan)
+        whole, plan = plan, portion(plan)
         await self._carry_out(doing, plan)
         obj, window = await self.windows.keep(obj, doing)
         if plan or (window and window.hold):
             later = window.plan if window else ()
             await self._draining(obj, doing, (*plan, *later), window)
-            return soonest(Done(), *_again((*plan, *later)), _rest(doing.fleet))
+            left = len(plan) < len(whole)
+            return self._again(doing.wanted, doing.fleet, (*plan, *later), left=left)
         store = self.hands.world.stores[self.kind]
         await release(self.hands.client, store, obj, self.naming.finalizer)
         self._memories.pop(obj.metadata.uid, None)
@@ -198,8 +210,9 @@ class NodeSetController:
 
     # -- gather
 
-    async def _gather(self, obj: Resource, cluster: Cluster | None, nodeset: NodeSet) -> Doing:
-        found = self._workers(obj, nodeset)
+    async def _gather(
+        self, obj: Resource, cluster: Cluster | None, nodeset: NodeSet, found: Sequence[Worker]
+    ) -> Doing:
         slurm = await self.slurm(cluster) if cluster is not None else None
         memory = self._memories.setdefault(obj.metadata.uid, Memory())
         wanted = self._wanted(obj, nodeset, memory)
@@ -294,6 +307,16 @@ class NodeSetController:
         seen = doing.slurm.seen if doing.slurm is not None else None
         return Fleet(tuple(found), clock.now(), seen, doing.fleet.nodes)
 
+    def _again(self, wanted: Wanted, fleet: Fleet, plan: Plan, *, left: bool) -> Done:
+        """Return when to look again; `left` says that something of it was left for the next pass.
+
+        Whoever was drained and had no job is drained by now, and may go.
+        """
+        if self._memories[wanted.uid].drains_more(plan) or left:
+            return Done(0.0)
+        waits = (Done(action.again_s) for action in plan if isinstance(action, Wait))
+        return soonest(*waits, rest(len(fleet.workers)))
+
     async def _carry_out(self, doing: Doing, plan: Plan) -> Deeds:
         deeds = await carry_out(doing, plan)
         self._memories[doing.wanted.uid].learn(doing.wanted, doing.fleet, deeds)
@@ -318,11 +341,3 @@ def _needs(cluster: Cluster, nodeset: NodeSet) -> tuple[Need, ...]:
         needs.append(host_keys(cluster.jail))
         needs += [files for files in (workers.sshd, workers.supervisord) if files is not None]
     return tuple(needs)
-
-
-def _again(plan: Plan) -> list[Done]:
-    return [Done(action.again_s) for action in plan if isinstance(action, Wait)]
-
-
-def _rest(fleet: Fleet) -> Done:
-    return Done(rest_s=min(REST_S_EACH * len(fleet.workers), LONGEST_REST_S))

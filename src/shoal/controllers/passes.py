@@ -27,6 +27,8 @@ from .world import World
 # How soon to look whether an object of somebody else is still in our way, or whether a kind of
 # somebody else has come: neither wakes anybody.
 REFUSED_AGAIN_S = 60.0
+# A pass over many workers is not made again for each of their events.
+REST_S_EACH, LONGEST_REST_S = 0.001, 10.0
 HOST_KEY = "ssh_host_ed25519_key"  # one of them
 STRANGER = ": it belongs to "  # in what is said of an object that is somebody else's
 
@@ -180,6 +182,11 @@ def soonest(*dones: Done) -> Done:
     """Return the end of a pass that is the sum of several."""
     again = min((d.again_s for d in dones if d.again_s is not None), default=None)
     return Done(again, max((done.rest_s for done in dones), default=0.0))
+
+
+def rest(workers: int) -> Done:
+    """Return how long a pass over so many workers rests."""
+    return Done(rest_s=min(REST_S_EACH * workers, LONGEST_REST_S))
 
 
 def without_cluster(part: Part, cluster: str) -> Asked:

@@ -25,11 +25,9 @@ from .cluster_parts import Asking, Whole
 from .controller import ControllerController, Kept
 from .database import Claims
 from .filling import Outlook, Pods, fill, outlook
-from .passes import REFUSED_AGAIN_S, Asked, Brought, Hands, Told, cured, soonest
+from .passes import REFUSED_AGAIN_S, Asked, Brought, Hands, Told, cured, rest, soonest
 
 REFUSALS = (InvalidError, ForbiddenError, ValueError)
-# A pass over a cluster with many workers is not made again for each of their events.
-REST_S_EACH, LONGEST_REST_S = 0.001, 10.0
 
 
 @dataclass(frozen=True)
@@ -101,10 +99,10 @@ class ClusterController:
         await self.hands.tell(self.kind, one.obj, told)
         late = self.news(one.obj, told)
         follows = await self.controllers.follow(one.kept) if one.kept else Done()
-        rest = Done(rest_s=min(REST_S_EACH * len(pods.workers), LONGEST_REST_S))
+        pause = rest(len(pods.workers))
         # Neither a claim that grows nor somebody else's database wakes anybody.
         waits = Done(REFUSED_AGAIN_S if remark or whole.taken else None)
-        return soonest(*one.dones, Done(seen.verdict.again_s), follows, waits, late, rest)
+        return soonest(*one.dones, Done(seen.verdict.again_s), follows, waits, late, pause)
 
     async def _settled(self, whole: Whole) -> tuple[Whole, str]:
         """Return the cluster with the database that it can have, and what that is not."""

@@ -12,14 +12,14 @@ def cordon(worker: Worker, fleet: Fleet, keys: Annotations, shown: frozenset[str
     `shown` are the types of node conditions that explain a cordon.
     """
     meta = worker.pod.metadata
-    whose = f"{meta.namespace}/{meta.name}"
     node = fleet.node(worker)
     if node is not None and node.spec.unschedulable:
+        whose = f"{meta.namespace}/{meta.name}"
         usual = f"Node ({node.metadata.name}) was cordoned, Pod ({whose}) must be cordoned"
         told = sanitised(node.metadata.annotations.get(keys.node_cordon_reason, ""))
         return told or sanitised(_conditions(node, shown)) or usual
     if meta.annotations.get(keys.pod_cordon) == "true":
-        return f"Pod ({whose}) was cordoned"
+        return f"Pod ({meta.namespace}/{meta.name}) was cordoned"
     return None
 
 

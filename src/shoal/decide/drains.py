@@ -23,9 +23,12 @@ def drains(fleet: Fleet, wish: Wish, prefixes: Prefixes) -> Iterator[Action]:
     """Give what has to be told Slurm so that every worker serves or drains as wished."""
     for worker in fleet.workers:
         node = fleet.slurm_node(worker)
-        if node is None or not worker.living or not began(worker.pod):
+        if node is None or not worker.living:
             continue
         why = wish(worker)
+        # Cheap, and so it is with nearly all.
+        if (why is None and _at_peace(node)) or not began(worker.pod):
+            continue
         if why is None:
             yield from _resume(worker, node, prefixes)
         elif _to_drain(node, prefixes.sign(why), prefixes):
@@ -36,6 +39,12 @@ def given_up(node: SlurmNode) -> bool:
     """Say whether slurmctld alone took a node down, as its slurmd is silent."""
     # It adds that to what was said before: `bad disk : Not responding` is still somebody's.
     return node.state.down and node.reason.startswith(SILENT)
+
+
+def _at_peace(node: SlurmNode) -> bool:
+    """Say whether nobody has taken a node out of service, and we keep no note for it."""
+    state = node.state
+    return not (state.down or state.asked_to_drain or kept_of(node))
 
 
 def _to_drain(node: SlurmNode, signed: str, prefixes: Prefixes) -> bool:
@@ -56,7 +65,7 @@ def _resume(worker: Worker, node: SlurmNode, prefixes: Prefixes) -> Iterator[Act
     if state.down:
         if _came_back(worker, node, prefixes):
             yield ResumeWorker(SERVES, worker.name, node.name, down=True, note=note)
-    elif not worker.pod.ready:
+    elif not worker.ready:
         return  # it is drained for an earlier pod: jobs would come before its slurmd does
     elif state.asked_to_drain and prefixes.may_undrain(node.reason):
         yield ResumeWorker(NOTHING, worker.name, node.name, note=note)
@@ -72,7 +81,7 @@ def _came_back(worker: Worker, node: SlurmNode, prefixes: Prefixes) -> bool:
     ours = prefixes.may_undrain(node.reason)
     # Somebody drained it as well, without a word.
     silent = given_up(node) and not node.state.asked_to_drain
-    if not (ours or silent) or node.state.not_responding or not worker.pod.ready:
+    if not (ours or silent) or node.state.not_responding or not worker.ready:
         return False
     since = worker.pod.ready_since
     return node.reason_at is not None and since is not None and since >= node.reason_at

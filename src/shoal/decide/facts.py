@@ -114,7 +114,7 @@ def _comment(wanted: Wanted, worker: Worker, node: SlurmNode) -> TellSlurm | Non
         return None
     told = told_of(node.comment)
     # An admin's comment is worth more than ours.
-    if (told is None and node.comment.strip()) or not worker.pod.ready:
+    if (told is None and node.comment.strip()) or not worker.ready:
         return None
     note = told.note if told is not None else ""
     comment = comment_of(wanted, worker, note, shape_of(wanted, worker, node))

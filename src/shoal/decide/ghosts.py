@@ -65,7 +65,7 @@ def ghosts(fleet: Fleet) -> list[Action]:
 
 def _began(worker: Worker, fleet: Fleet) -> datetime | None:
     """Return when a worker's slurmd began; None: it does not run, or nobody says."""
-    if not worker.living or not worker.pod.ready:
+    if not worker.living or not worker.ready:
         return None
     began = moment(worker.pod.started_at(CONTAINER))
     return began if began is not None and fleet.now - began <= RECENT else None

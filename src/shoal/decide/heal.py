@@ -32,7 +32,7 @@ def heal(wanted: Wanted, fleet: Fleet, kept: Collection[Worker]) -> list[Action]
     if fleet.slurm is None:
         return []
     if not fleet.slurm:
-        ready = any(w.pod.ready for w in kept)
+        ready = any(w.ready for w in kept)
         return [Wait(NO_NODES, AGAIN_S)] if ready else []
     lost = [w for w in kept if _lost(w, fleet, wanted)]
     if not lost:
@@ -63,14 +63,15 @@ def remember(wanted: Wanted, fleet: Fleet, replaced: Collection[str]) -> Mapping
         if worker.uid in replaced:
             found[worker.node] = Healing(fleet.now, known.tries + 1, fleet.now)
         else:  # its time begins when it runs
-            found[worker.node] = known if worker.pod.ready else replace(known, since=fleet.now)
+            found[worker.node] = known if worker.ready else replace(known, since=fleet.now)
     return found
 
 
 def _lost(worker: Worker, fleet: Fleet, wanted: Wanted) -> bool:
     assert fleet.slurm is not None
-    ready = worker.living and worker.pod.available(fleet.now, wanted.nodeset.min_ready)
-    return ready and worker.node not in fleet.slurm
+    if worker.node in fleet.slurm:
+        return False
+    return worker.living and worker.available(fleet.now, wanted.nodeset.min_ready)
 
 
 def _due(worker: Worker, fleet: Fleet, healing: Mapping[str, Healing]) -> bool:
@@ -84,7 +85,7 @@ def _due(worker: Worker, fleet: Fleet, healing: Mapping[str, Healing]) -> bool:
 
 def _on_their_way(wanted: Wanted, fleet: Fleet) -> int:
     """Count the workers that will soon be back: they end, they start, or they are not there yet."""
-    out = (w.pod for w in fleet.workers if not (w.living and w.pod.ready))
+    out = (w.pod for w in fleet.workers if not (w.living and w.ready))
     moving = sum(_recent(_moved(pod), fleet) for pod in out)
     there = {worker.node for worker in fleet.workers}
     gone = sum(_recent(known.last, fleet) for n, known in wanted.healing.items() if n not in there)

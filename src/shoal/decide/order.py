@@ -27,7 +27,7 @@ def _rank(worker: Worker, fleet: Fleet, keys: Annotations) -> tuple[object, ...]
     return (
         bool(pod.spec.node_name),
         _PHASES.get(pod.status.phase, 0),
-        pod.ready,
+        worker.ready,
         _cost(told.get(keys.pod_deletion_cost, "")),
         end(worker, fleet) or _NEVER,
         told.get(keys.pod_cordon) not in _TRUE,

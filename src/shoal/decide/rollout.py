@@ -86,9 +86,9 @@ def _idle(worker: Worker, fleet: Fleet) -> bool:
     node = fleet.slurm_node(worker)
     if node is None:
         # Those that are ready and that Slurm has lost are healed, a few at a time.
-        return not worker.pod.ready
+        return not worker.ready
     state = node.state
-    return not state.busy and (state.down or (state.not_responding and not worker.pod.ready))
+    return not state.busy and (state.down or (state.not_responding and not worker.ready))
 
 
 # -- who stops it
@@ -120,7 +120,7 @@ def _cause(worker: Worker, fleet: Fleet, wanted: Wanted) -> str:
     """Say why a worker does not come up by itself, and the cure; empty: it may yet."""
     if worker.revision != wanted.revision and _idle(worker, fleet):
         return ""  # it goes, whatever the budget
-    if not worker.pod.ready:
+    if not worker.ready:
         # In which words is told beside it, and they change with every try of the kubelet.
         lame = bool(worker.pod.trouble)
         return f"the pod does not come up; correct the spec, {BACK}" if lame else ""
@@ -148,7 +148,7 @@ def _absence(worker: Worker, fleet: Fleet, wanted: Wanted) -> str:
 
 def _counts(worker: Worker, fleet: Fleet, wanted: Wanted) -> bool:
     """Say whether a worker counts as available."""
-    ready = worker.pod.available(fleet.now, wanted.nodeset.min_ready)
+    ready = worker.available(fleet.now, wanted.nodeset.min_ready)
     if fleet.slurm is None:
         return ready
     node = fleet.slurm_node(worker)

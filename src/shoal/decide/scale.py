@@ -35,7 +35,9 @@ def by_number(wanted: Wanted, fleet: Fleet) -> Change:
     # Those that end anyway make room: nobody is drained in their place.
     living = [worker for worker in fleet.workers if worker.living and worker.uid not in others]
     surplus = max(len(living) - nodeset.replicas, 0)
-    chosen = first_to_go(living, fleet, wanted.naming.annotations)[:surplus] if surplus else ()
+    chosen = living[:surplus]
+    if 0 < surplus < len(living):
+        chosen = first_to_go(living, fleet, wanted.naming.annotations)[:surplus]
     return Change(create, {**others, **{worker.uid: SCALE_IN for worker in chosen}})
 
 

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from functools import lru_cache
 
 from ..model.workers import Fleet, SlurmNode, Worker
-from ..slurm.nodes import CONDITION_PREFIX, NodeState, conditions
+from ..slurm.nodes import NodeState, conditions
 from .plan import Action, MarkWorker, ShowState
 from .wanted import Wanted
 
@@ -52,14 +52,8 @@ def _meaning(words: frozenset[str]) -> tuple[tuple[str, ...], str | None]:
 
 def _state(worker: Worker, node: SlurmNode) -> ShowState | None:
     told = dict.fromkeys(_meaning(node.state.words)[0], node.reason)
-    # One that is not true is shown as if it had no message, and so never as it should be.
-    there = {
-        c.type: c.message if c.status == "True" else None
-        for c in worker.pod.status.conditions
-        if c.type.startswith(CONDITION_PREFIX)
-    }
     # Of a pod that never served, what Slurm knows is of the one before it.
-    if there == told or (not there and not worker.pod.ready):
+    if worker.shown == told or (not worker.shown and not worker.ready):
         return None
     return ShowState(_STATE, worker.name, worker.uid, told)
 

@@ -6,13 +6,13 @@ in it, and a worker into which nobody looked is not in `steps`.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import cached_property
 
 from ..kube.nodes import Node
 from ..kube.objects import Object
 from ..kube.pods import Pod
-from ..slurm.nodes import NodeState
+from ..slurm.nodes import CONDITION_PREFIX, NodeState
 from .nodeset import NodeSet
 
 
@@ -43,7 +43,7 @@ class Batch:
 
 @dataclass(frozen=True)
 class Worker:
-    """One worker."""
+    """One worker. It is made anew only with its pod, so what is asked often is worked out once."""
 
     pod: Pod
     node: str  # in Slurm
@@ -60,6 +60,25 @@ class Worker:
     def uid(self) -> str:
         """Return its pod's uid."""
         return self.pod.metadata.uid
+
+    @cached_property
+    def ready(self) -> bool:
+        """Say whether its pod serves."""
+        return self.pod.ready
+
+    def available(self, now: datetime, after: timedelta) -> bool:
+        """Say whether its pod has served for long enough."""
+        return self.pod.available(now, after) if after else self.ready
+
+    @cached_property
+    def shown(self) -> Mapping[str, str | None]:
+        """Return what its pod shows of its Slurm node: type of condition -> message."""
+        # One that is not true is shown as if it had no message, and so never as it should be.
+        return {
+            c.type: c.message if c.status == "True" else None
+            for c in self.pod.status.conditions
+            if c.type.startswith(CONDITION_PREFIX)
+        }
 
     @cached_property
     def living(self) -> bool:

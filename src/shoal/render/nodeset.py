@@ -1,8 +1,10 @@
 """Workers: bare pods, and what all workers of a cluster share. Pure."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 
+from ..kube.merge import DIRECTIVE, merge_pod_spec
 from ..kube.objects import Object
 from ..model.claims import claim_name
 from ..model.cluster import Cluster
@@ -45,26 +47,43 @@ def shared(cluster: Cluster) -> list[Object]:
     return [made[key] for key in sorted(made)]
 
 
-def pod(cluster: Cluster, nodeset: NodeSet, number: int, node: str = "") -> Object:
-    """Return worker `number`; with `node`, it runs there or nowhere."""
-    labels = cluster.naming.labels
-    name, hostname, index = (
-        nodeset.pod_name(number),
-        nodeset.hostname(number),
-        nodeset.index(number),
-    )
-    own = {labels.pod_name: name, labels.pod_index: index}
-    made = _pod(cluster, nodeset, {**own, labels.pod_hostname: hostname}, node)
-    return _finished(nodeset, made, {"name": name}, hostname, index)
+@dataclass(frozen=True)
+class Mould:
+    """Makes the pods of a NodeSet's workers; what they have alike is worked out once for all."""
+
+    cluster: Cluster
+    nodeset: NodeSet
+
+    def pod(self, number: int, node: str = "") -> Object:
+        """Return worker `number`; with `node`, it runs there or nowhere."""
+        nodeset, labels = self.nodeset, self.cluster.naming.labels
+        name, hostname = nodeset.pod_name(number), nodeset.hostname(number)
+        index = nodeset.index(number)
+        own = {labels.pod_name: name, labels.pod_index: index, labels.pod_hostname: hostname}
+        return _finished(nodeset, self._alike, _Own(name, own, hostname, index, node))
+
+    def pod_on(self, node: str, hostname: str) -> Object:
+        """Return the worker of one Kubernetes node, where there is one on every node."""
+        own = {self.cluster.naming.labels.pod_hostname: hostname}
+        # One name for each node: were a request sent twice, a second slurmd would end the first
+        # one's jobs. And people see where a worker is.
+        name = self.nodeset.pod_name_on(node)
+        return _finished(self.nodeset, self._alike, _Own(name, own, hostname, hostname, node))
+
+    @cached_property
+    def _alike(self) -> Object:
+        return _alike(self.cluster, self.nodeset)
 
 
-def pod_on(cluster: Cluster, nodeset: NodeSet, node: str, hostname: str) -> Object:
-    """Return the worker of one Kubernetes node, where there is one on every node."""
-    own = {cluster.naming.labels.pod_hostname: hostname}
-    made = _pod(cluster, nodeset, own, node)
-    # One name for each node: were a request sent twice, a second slurmd would end the first one's
-    # jobs. And people see where a worker is.
-    return _finished(nodeset, made, {"name": nodeset.pod_name_on(node)}, hostname, hostname)
+@dataclass(frozen=True)
+class _Own:
+    """What one worker's pod has of its own."""
+
+    name: str
+    labels: Mapping[str, str]
+    hostname: str
+    whose: str  # are its claims: as their names say it
+    node: str  # that it has to run on; empty: anywhere
 
 
 def shape(nodeset: NodeSet) -> str:
@@ -98,7 +117,8 @@ def claims(nodeset: NodeSet, whose: str, owners: Sequence[Object] = ()) -> list[
 # -- the pod
 
 
-def _pod(cluster: Cluster, nodeset: NodeSet, own: Mapping[str, str], node: str) -> Object:
+def _alike(cluster: Cluster, nodeset: NodeSet) -> Object:
+    """Return the metadata and the spec of every worker that is bound to no node."""
     naming, part = cluster.naming, nodeset.part
     spec: Object = {
         "enableServiceLinks": False,
@@ -111,18 +131,19 @@ def _pod(cluster: Cluster, nodeset: NodeSet, own: Mapping[str, str], node: str) 
             *STAYING,
         ],
     }
-    if affinity := _affinity(nodeset, node):
+    if affinity := _affinity(nodeset, ""):
         spec["affinity"] = affinity
     if part.pods.spec.get("hostNetwork"):
         # Or it would not find slurmctld's Service.
         spec["dnsPolicy"] = "ClusterFirstWithHostNet"
     made = _template(cluster, nodeset, spec)
-    found_by = {
+    # The user's hostname is only how it begins.
+    made["spec"] = {k: v for k, v in made["spec"].items() if k not in ("nodeName", "hostname")}
+    made["metadata"]["labels"] |= {
         naming.labels.cluster: cluster.name,
         naming.labels.scaling_mode: nodeset.mode.value,
         naming.labels.revision: nodeset.revision,
     }
-    made["metadata"]["labels"] |= {**found_by, **own}
     return made
 
 
@@ -142,31 +163,41 @@ def _template(cluster: Cluster, nodeset: NodeSet, spec: Object) -> Object:
     return pods.template(part, inside)
 
 
-def _finished(
-    nodeset: NodeSet, made: Object, name: Mapping[str, str], hostname: str, whose: str
-) -> Object:
-    spec = {key: value for key, value in made["spec"].items() if key != "nodeName"}
-    # The user's hostname is only how it begins. A volume of a worker's own goes before a volume
-    # that all have under the same name.
-    spec["hostname"] = hostname
-    own = [
+def _finished(nodeset: NodeSet, alike: Object, own: _Own) -> Object:
+    """Return one worker's pod; what it has alike with others is not copied, and so not changed."""
+    spec = {**alike["spec"], "hostname": own.hostname}
+    if own.node:
+        spec |= _bound(nodeset, own.node)
+    volumes = [
         {
             "name": claim["metadata"]["name"],
-            "persistentVolumeClaim": {"claimName": claim_name(nodeset, claim, whose)},
+            "persistentVolumeClaim": {"claimName": claim_name(nodeset, claim, own.whose)},
         }
         for claim in nodeset.claims
     ]
-    shadowed = {volume["name"] for volume in own}
-    spec["volumes"] = [*own, *(v for v in spec["volumes"] if v["name"] not in shadowed)]
-    meta = {**name, "namespace": nodeset.part.namespace, **made["metadata"]}
+    # A volume of a worker's own goes before a volume that all have under the same name.
+    shadowed = {volume["name"] for volume in volumes}
+    spec["volumes"] = [*volumes, *(v for v in spec.get("volumes", ()) if v["name"] not in shadowed)]
+    meta = {
+        "name": own.name,
+        "namespace": nodeset.part.namespace,
+        **alike["metadata"],
+        "labels": {**alike["metadata"]["labels"], **own.labels},
+    }
     return {"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": spec}
+
+
+def _bound(nodeset: NodeSet, node: str) -> Object:
+    """Return the affinity of a worker that runs on one node, with what the user asks for."""
+    theirs = {k: v for k, v in nodeset.part.pods.spec.items() if k in ("affinity", DIRECTIVE)}
+    return merge_pod_spec({"affinity": _affinity(nodeset, node)}, theirs)
 
 
 def _affinity(nodeset: NodeSet, node: str) -> Object:
     made: Object = {}
     if not nodeset.oversubscribe:
         # Each slurmd takes a whole node for its own, of whatever NodeSet it is.
-        made |= pods.apart(_alike(nodeset))
+        made |= pods.apart(_workers(nodeset))
     if node:
         field = {"key": "metadata.name", "operator": "In", "values": [node]}
         required = {"nodeSelectorTerms": [{"matchFields": [field]}]}
@@ -219,10 +250,10 @@ def _budget(cluster: Cluster, nodeset: NodeSet) -> Object:
 
 
 def _all(cluster: Cluster, nodeset: NodeSet) -> dict[str, str]:
-    return {**_alike(nodeset), cluster.naming.labels.cluster: cluster.name}
+    return {**_workers(nodeset), cluster.naming.labels.cluster: cluster.name}
 
 
-def _alike(nodeset: NodeSet) -> dict[str, str]:
+def _workers(nodeset: NodeSet) -> dict[str, str]:
     """Return the labels that all workers have, of any NodeSet, and no other pod."""
     return dict(nodeset.alike) or {APP: nodeset.part.labels[APP]}
 

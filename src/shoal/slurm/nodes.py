@@ -8,6 +8,7 @@ state unknown, and an unknown node is neither idle nor drained.
 import enum
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 # slurm.h's base states and flags, by the names that data_parser v0.0.40 to v0.0.45 gives them.
 BASES = frozenset(
@@ -91,7 +92,7 @@ class Drain(enum.Enum):
 
 @dataclass(frozen=True)
 class NodeState:
-    """A node's state."""
+    """A node's state. What is asked of thousands of nodes a pass is worked out once."""
 
     words: frozenset[str] = frozenset()
 
@@ -99,7 +100,7 @@ class NodeState:
         """Say whether any of `words` is in it."""
         return not self.words.isdisjoint(words)
 
-    @property
+    @cached_property
     def base(self) -> str | None:
         """Return the base state; None when there is none, or none that we have heard of."""
         bases = self.words & BASES
@@ -115,12 +116,12 @@ class NodeState:
         """Return the words that this version of shoal does not know."""
         return self.flags - FLAGS - BUSY
 
-    @property
+    @cached_property
     def known(self) -> bool:
         """Say whether Slurm knows in what state the node is."""
         return self.base is not None and self.base not in _VAGUE
 
-    @property
+    @cached_property
     def busy(self) -> bool:
         """Say whether a job is on it, be it one that is just ending."""
         return not self.words.isdisjoint(BUSY)
@@ -130,12 +131,12 @@ class NodeState:
         """Say whether it is up and no job is on it; it may be drained."""
         return self.base == "IDLE" and not self.busy
 
-    @property
+    @cached_property
     def asked_to_drain(self) -> bool:
         """Say whether a drain is in force."""
         return self.has("DRAIN") and not self.has("UNDRAIN")
 
-    @property
+    @cached_property
     def drain(self) -> Drain:
         """Return how far its drain is."""
         if self.asked_to_drain and self.busy:
@@ -154,12 +155,12 @@ class NodeState:
         """Say whether Slurm promises that no job is on it and that none will come."""
         return self.drain is Drain.DRAINED
 
-    @property
+    @cached_property
     def down(self) -> bool:
         """Say whether Slurm has given it up for now."""
         return self.has("DOWN")
 
-    @property
+    @cached_property
     def not_responding(self) -> bool:
         """Say whether slurmctld waits for an answer of its slurmd."""
         return self.has("NOT_RESPONDING")

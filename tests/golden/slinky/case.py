@@ -48,7 +48,7 @@ def _objects(cluster, found, around):
         workers = replace(wished, revision=hashed_as(revisions.data(wished), 0))
         yield from nodeset.objects(cluster, workers)
         yield from nodeset.claims(workers, workers.index(0))
-        yield nodeset.pod(cluster, workers, 0)
+        yield nodeset.Mould(cluster, workers).pod(0)
 
 
 def _read(document):

@@ -4,8 +4,7 @@ import pytest
 
 from shoal.model.nodeset import Mode
 from shoal.model.part import Marks
-from shoal.render import nodeset
-from shoal.render.nodeset import claims, objects, pod, pod_on, shared
+from shoal.render.nodeset import Mould, claims, objects, shared
 from shoal.render.revisions import data
 
 from .builders import (
@@ -30,6 +29,14 @@ REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 
 def wished(spec, **changes):
     return make_nodeset(part=wishing(make_part("NodeSet", "cpu"), spec=spec), **changes)
+
+
+def pod(cluster, workers, number, node=""):
+    return Mould(cluster, workers).pod(number, node)
+
+
+def pod_on(cluster, workers, node, hostname):
+    return Mould(cluster, workers).pod_on(node, hostname)
 
 
 # -- who it is
@@ -247,7 +254,7 @@ def test_what_is_shared_does_not_depend_on_who_is_there():
 def test_every_worker_is_in_the_service():
     made = make_cluster(nodesets=(make_nodeset("a"),))
     service = shared(made)[1]["spec"]
-    labels = nodeset.pod(made, made.nodesets[0], 0)["metadata"]["labels"]
+    labels = pod(made, made.nodesets[0], 0)["metadata"]["labels"]
     assert service["selector"].items() <= labels.items()
     assert service["clusterIP"] == "None"
 

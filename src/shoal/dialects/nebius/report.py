@@ -177,7 +177,7 @@ _PODS: Mapping[State, str] = {
 def nodeset(told: Muster, now: NodeSetPhase) -> Object:
     """Return the status of a NodeSet beside its conditions."""
     # Of those that are ready, as the column says which shows it.
-    ready = sum(worker.pod.ready for worker in told.fleet.workers if worker.living)
+    ready = sum(worker.ready for worker in told.fleet.workers if worker.living)
     return {
         "phase": now.value,
         "replicas": ready,

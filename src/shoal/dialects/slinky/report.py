@@ -27,13 +27,13 @@ def nodeset(told: Muster) -> Object:
     """Return the status of a NodeSet beside its conditions."""
     node_set, fleet = told.nodeset, told.fleet
     there = [worker for worker in fleet.workers if worker.pod.status.phase]
-    available = sum(worker.pod.available(fleet.now, node_set.min_ready) for worker in there)
+    available = sum(worker.available(fleet.now, node_set.min_ready) for worker in there)
     short = told.desired if node_set.mode is Mode.EVERY_NODE else len(there)
     pinned = {str(number): node for number, node in sorted(told.pinned.items())}
     return {
         "desired": told.desired,
         "replicas": len(there),
-        "readyReplicas": sum(worker.pod.ready for worker in there),
+        "readyReplicas": sum(worker.ready for worker in there),
         "availableReplicas": available,
         "unavailableReplicas": max(short - available, 0),
         "updatedReplicas": sum(w.living and w.revision == told.revision for w in fleet.workers),

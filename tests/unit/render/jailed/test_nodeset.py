@@ -29,7 +29,7 @@ from .worlds import (
 
 def pod(nodeset_=None, **cluster):
     wished = nodeset_ or make_nodeset()
-    return engine.pod(make_cluster(nodesets=(wished,), **cluster), wished, 0)
+    return engine.Mould(make_cluster(nodesets=(wished,), **cluster), wished).pod(0)
 
 
 def told(nodeset_=None, **cluster):
@@ -163,7 +163,7 @@ def test_slurmd_starts_once_munged_and_slurmctld_are_there():
 
 def test_a_worker_with_gpus_waits_for_the_nodes_driver_first():
     made = with_gpus().cluster
-    found = engine.pod(made, made.nodesets[0], 0)
+    found = engine.Mould(made, made.nodesets[0]).pod(0)
     assert found["spec"]["initContainers"][0]["name"] == "toolkit-validation"
     (mount,) = [
         m for m in container_of(found, "slurmd")["volumeMounts"] if m["mountPath"] == "/run/nvidia"
@@ -244,7 +244,7 @@ def test_neither_scaling_nor_maintenance_replaces_a_worker():
     grown = replace(made, replicas=9, jailed=replace(made.jailed, listed=9))
     assert revisions.data(grown) == data
     one, other = (
-        engine.pod(make_cluster(jail=make_jail(mode=mode)), made, 0)
+        engine.Mould(make_cluster(jail=make_jail(mode=mode)), made).pod(0)
         for mode in (Mode.NONE, Mode.DOWNSCALE)
     )
     assert one == other

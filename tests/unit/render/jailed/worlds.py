@@ -313,7 +313,7 @@ def _objects(world):
         one = replace(wished, revision=hashed_as(revisions.data(wished), 0))
         yield from workers.objects(made, one)
         yield from workers.claims(one, one.index(0))
-        yield workers.pod(made, one, 0)
+        yield workers.Mould(made, one).pod(0)
 
 
 def minimal():
