@@ -4,6 +4,7 @@ The flags and variables have the names that users of either upstream operator kn
 """
 
 import asyncio
+import gc
 import os
 import socket
 import sys
@@ -33,6 +34,7 @@ USED: Mapping[str, tuple[Kind, ...]] = {
     "use_prometheus_operator": (kinds.POD_MONITOR, kinds.SERVICE_MONITOR),
     "use_security_profiles_operator": (kinds.APP_ARMOR_PROFILE,),
 }
+GARBAGE = 10_000  # objects that come before those that went are looked for
 Decorated = Callable[[Callable[..., None]], Callable[..., None]]
 
 # Flags (the first is ours to document), variable, default, help.
@@ -212,6 +214,11 @@ def operator(**given: Any) -> None:  # noqa: ANN401 - as the tables say
         options = _options(given, os.environ)
     except (AccessError, ValueError) as error:
         raise click.UsageError(str(error)) from error
+    # What is here now stays, and a pass over many workers makes thousands of objects that do not
+    # outlive it: neither is worth looking through.
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(GARBAGE)
     # A deposed leader begins anew, as one that does not lead.
     sys.exit(0 if asyncio.run(run(options)) else 1)
 

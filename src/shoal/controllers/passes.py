@@ -28,7 +28,7 @@ from .world import World
 # somebody else has come: neither wakes anybody.
 REFUSED_AGAIN_S = 60.0
 # A pass over many workers is not made again for each of their events.
-REST_S_EACH, LONGEST_REST_S = 0.001, 10.0
+REST_S_EACH, LONGEST_REST_S = 0.0015, 15.0
 HOST_KEY = "ssh_host_ed25519_key"  # one of them
 STRANGER = ": it belongs to "  # in what is said of an object that is somebody else's
 

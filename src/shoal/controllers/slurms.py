@@ -55,8 +55,15 @@ class Slurm:
         except SlurmError:
             self.seen = self._of = None
             return None
-        if self.seen is None or self._of is None or self._of.nodes is not read.nodes:
+        if self.seen is None or self._of is None:
             self.seen = {name: _node(node) for name, node in read.nodes.items()}
+        elif self._of.nodes is not read.nodes:
+            # Of thousands a few have changed, and to compare them is a tenth of the work.
+            seen, before = self.seen, self._of.nodes
+            self.seen = {
+                name: seen[name] if node == before.get(name) else _node(node)
+                for name, node in read.nodes.items()
+            }
         self._of = read
         return self.seen
 

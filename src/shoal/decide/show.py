@@ -8,7 +8,6 @@ from datetime import UTC, datetime
 from functools import lru_cache
 
 from ..model.workers import Fleet, SlurmNode, Worker
-from ..slurm.nodes import NodeState, conditions
 from .plan import Action, MarkWorker, ShowState
 from .wanted import Wanted
 
@@ -38,20 +37,11 @@ def show(
             yield MarkWorker(_MARKS, worker.name, worker.uid, labels, annotations)
 
 
-# A few dozen states are all that a cluster has at a time, and its workers are thousands.
-@lru_cache(maxsize=4096)
-def _meaning(words: frozenset[str]) -> tuple[tuple[str, ...], str | None]:
-    """Return what a state shows: the types of conditions, and the label of protection."""
-    state = NodeState(words)
-    # A state that Slurm itself does not know may hide a job.
-    return conditions(state), _PROTECTED if state.busy or not state.known else None
-
-
 # -- conditions
 
 
 def _state(worker: Worker, node: SlurmNode) -> ShowState | None:
-    told = dict.fromkeys(_meaning(node.state.words)[0], node.reason)
+    told = dict.fromkeys(node.state.conditions, node.reason)
     # Of a pod that never served, what Slurm knows is of the one before it.
     if worker.shown == told or (not worker.shown and not worker.ready):
         return None
@@ -69,7 +59,8 @@ def _labels(wanted: Wanted, worker: Worker, node: SlurmNode | None) -> Changes:
     elif node is None:
         wished = there
     else:
-        wished = _meaning(node.state.words)[1]
+        # A state that Slurm itself does not know may hide a job.
+        wished = _PROTECTED if node.state.busy or not node.state.known else None
     return {} if there == wished else {key: wished}
 
 

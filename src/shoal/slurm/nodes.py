@@ -206,6 +206,13 @@ class NodeState:
         out = not self.words.isdisjoint(_BROKEN) or (self.idle and self.asked_to_drain)
         return out and not self.power_managed
 
+    @cached_property
+    def conditions(self) -> tuple[str, ...]:
+        """Return the types of the conditions that it makes true, all with CONDITION_PREFIX."""
+        bases = [name for word, name in _BASE_CONDITIONS.items() if self.has(word)][:1]
+        flags = [name for word, name in _FLAG_CONDITIONS.items() if self.has(word)]
+        return tuple(CONDITION_PREFIX + name for name in (*bases, *flags))
+
     def down_as_unresponsive(self, reason: str) -> bool:
         """Say whether slurmctld itself gave it up, as its slurmd is silent."""
         return self.down and "Not responding" in reason
@@ -254,9 +261,3 @@ _FLAG_CONDITIONS = {
     "UNDRAIN": "Undrain",
 }
 
-
-def conditions(state: NodeState) -> tuple[str, ...]:
-    """Return the types of the conditions that `state` makes true, all with CONDITION_PREFIX."""
-    bases = [name for word, name in _BASE_CONDITIONS.items() if state.has(word)][:1]
-    flags = [name for word, name in _FLAG_CONDITIONS.items() if state.has(word)]
-    return tuple(CONDITION_PREFIX + name for name in (*bases, *flags))

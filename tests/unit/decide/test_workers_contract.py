@@ -15,6 +15,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from shoal.decide import heal, standing, workers
 from shoal.decide.plan import DeleteWorker, DrainWorker, ResumeWorker
+from shoal.decide.portion import MOST
 from shoal.decide.rollout import UPDATE
 from shoal.decide.scale import SCALE_IN
 from shoal.kube.objects import moment
@@ -84,10 +85,10 @@ def taken_out(node):
 class AnyHistory(RuleBasedStateMachine):
     """Steps that may come in any order."""
 
-    @initialize(replicas=st.integers(1, 5), told=BUDGETS)
-    def begin(self, replicas, told):
+    @initialize(replicas=st.integers(1, 5), told=BUDGETS, most=st.sampled_from([1, 2, MOST]))
+    def begin(self, replicas, told, most):
         self.world = World(replicas, update=Update(max_unavailable=told), bad=set(BAD))
-        self.operators = [Operator(self.world, within_the_budget) for _ in range(2)]
+        self.operators = [Operator(self.world, within_the_budget, most=most) for _ in range(2)]
         assert settled(self.world, self.operators[0])
 
     # Few rules with many cases each: half of all steps are the operators'.
@@ -201,7 +202,8 @@ class AnyHistory(RuleBasedStateMachine):
     def teardown(self):
         if not hasattr(self, "world"):
             return
-        world, operator = self.world, Operator(self.world, within_the_budget)
+        world, most = self.world, self.operators[0].most
+        operator = Operator(world, within_the_budget, most=most)
         world.revision = world.revision if world.revision in GOOD else "r1"
         world.tick(3600)
         self.an_admin_does_as_told()

@@ -27,6 +27,7 @@ from shoal.decide.plan import (
     ShowState,
     TellSlurm,
 )
+from shoal.decide.portion import MOST, portion
 from shoal.decide.standing import Standing, began, standing
 from shoal.decide.wanted import Wanted
 from shoal.kube.pods import PodCondition
@@ -125,7 +126,12 @@ class Record:
 
     @property
     def serving(self) -> bool:
-        return self.responding and not self.drain and not self.down
+        return self.responding and self.in_service
+
+    @property
+    def in_service(self) -> bool:
+        """Say whether nobody took it out of service; for a while it may be silent all the same."""
+        return not self.drain and not self.down
 
     @property
     def silent(self) -> bool:
@@ -226,7 +232,7 @@ class World:
         """Drain a node, by us."""
         record = self.records[name]
         foreign = PREFIXES.owner_of(record.reason) is Owner.FOREIGN
-        kept = record.serving and record.reason == kept_of(self._node(name))
+        kept = record.in_service and record.reason == kept_of(self._node(name))
         assert record.silent or kept or not foreign, f"{name}: {record.reason!r} is overwritten"
         record.drain = True
         record.say(reason, self.now)
@@ -235,7 +241,7 @@ class World:
         """Let a node serve again, by us, with what an admin had noted of it."""
         record = self.records[name]
         ours = PREFIXES.owner_of(record.reason) is Owner.OURS
-        back = record.serving and not record.reason and note
+        back = record.in_service and not record.reason and note
         assert ours or record.silent or back, f"{name}: {record.reason!r} is not ours to lift"
         assert down or not record.down
         record.drain = record.down = False
@@ -361,6 +367,7 @@ class Operator:
     answer: Answer = Answer.WHOLE
     memory: Memory = field(default_factory=Memory)
     left: int | None = None  # things that it does until it crashes
+    most: int = MOST  # workers that come, or go, in one pass
     fenced: bool = False  # somebody else leads, and the API server knows it
     eager: bool = False  # jobs start wherever they can between its last question and its deed
     plan: Plan = ()
@@ -399,7 +406,7 @@ class Operator:
         if any(isinstance(action, GRAVE) for action in plan):
             fleet = replace(fleet, slurm=world.slurm(self.answer))
             plan = self.decide(wanted, fleet)
-        self.plan = plan
+        self.plan = plan = portion(plan, self.most)
         self._tell(plan)
         yield
         deeds = Deeds(deleted=self._delete(wanted, fleet, plan))
