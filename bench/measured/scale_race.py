@@ -1,6 +1,7 @@
 """One operator with one number of workers: what each phase is, and what it takes."""
 
 import asyncio
+import enum
 import json
 import sys
 import time
@@ -25,6 +26,14 @@ REST_S = 5.0  # for the API server and kwok, between a floor and what comes next
 RESTLESS_S = 120.0  # as long as that is waited for
 # slurmrestd asks for the partitions whenever somebody reads the nodes.
 COMPANIONS = frozenset({"REQUEST_PARTITION_INFO"})
+
+
+class Floor(enum.Enum):
+    """What the bare client does."""
+
+    WHOLE = "whole"  # it posts pods, waits until they run, and deletes them
+    POSTS = "posts"  # that they run takes kube-scheduler too long
+    NONE = "none"
 
 
 @dataclass(frozen=True)
@@ -89,7 +98,7 @@ class Race:
         self.ground.forget(hostname)
         self.ground.register(prefix, self.workers, self.records)
 
-    async def floor(self, space: str) -> Mapping[str, float]:
+    async def floor(self, space: str, how: Floor) -> Mapping[str, float]:
         """Let a bare client post the same pods, and delete them one by one."""
         await self.bare.namespace(space)
         began = time.monotonic()
@@ -101,17 +110,19 @@ class Race:
         )  # fmt: skip
         out, _ = await process.communicate(json.dumps(bared(self.pod)).encode())
         told: dict[str, float] = json.loads(out)
+        names = [f"{PODS.format(space)}/w-{i}" for i in range(self.workers)]
+        if how is Floor.POSTS:
+            await all_of(self.bare.send("DELETE", f"{name}?gracePeriodSeconds=0") for name in names)
+            await self.until_none(space)
+            return told
         while await place.waiting(self.bare, space):  # noqa: ASYNC110 - it is the API server's to say
             await asyncio.sleep(LONG_LOOK_S)
         told["running_s"] = time.monotonic() - began
         await asyncio.sleep(REST_S)
         began = time.monotonic()
-        names = (f"{PODS.format(space)}/w-{i}" for i in range(self.workers))
         await all_of(self.bare.send("DELETE", name) for name in names)
-        while await place.count(self.bare, space):  # noqa: ASYNC110 - the same
-            await asyncio.sleep(LOOK_S)
-        told["gone_s"] = time.monotonic() - began
-        await asyncio.sleep(REST_S)
+        await self.until_none(space)
+        told["gone_s"] = time.monotonic() - began - REST_S
         return told
 
     async def grow(self, running: Operator) -> tuple[Taken, Taken]:
@@ -140,6 +151,12 @@ class Race:
         return gone, meter.read(until_last_write=True)
 
     # -- what is waited for
+
+    async def until_none(self, space: str) -> None:
+        """Wait until a namespace has no pod, and the API server and kwok are at rest again."""
+        while await place.count(self.bare, space):  # noqa: ASYNC110 - it is the API server's to say
+            await asyncio.sleep(LOOK_S)
+        await asyncio.sleep(REST_S)
 
     async def until(self, look: Callable[[], Awaitable[bool]], running: Operator) -> None:
         """Look until it is so."""

@@ -62,6 +62,7 @@ class Memory:
     workers: dict[str, Worker] = field(default_factory=dict)
     before: happenings.Before | None = None  # what was told last, where no status keeps it
     drained: frozenset[str] = frozenset()  # in Slurm, by the last pass
+    begun: Plan = ()  # what the last pass did of a plan that it did not do whole
 
     def steps(self, now: datetime) -> Mapping[str, bool]:
         """Return what was seen inside workers not long ago."""
@@ -75,11 +76,17 @@ class Memory:
         self.healing = heal.remember(wanted, fleet, ended)
         self.failures = place.remember(wanted, fleet, ended)
 
-    def drains_more(self, plan: Plan) -> bool:
-        """Say whether a plan drains workers that the one before it did not."""
-        before = self.drained
-        self.drained = frozenset(a.node for a in plan if isinstance(a, DrainWorker))
-        return not self.drained <= before
+    def goes_on(self, plan: Plan, *, left: bool) -> bool:
+        """Say whether the next pass follows at once; `left` says that `plan` was a part of one.
+
+        Whoever was drained and had no job is drained by now, and may go. But what comes to nothing
+        is not done again and again.
+        """
+        drained = frozenset(a.node for a in plan if isinstance(a, DrainWorker))
+        begun = tuple(a for a in plan if not isinstance(a, Wait)) if left else ()
+        further = not drained <= self.drained or (left and begun != self.begun)
+        self.drained, self.begun = drained, begun
+        return further
 
 
 @dataclass(frozen=True)
@@ -308,11 +315,7 @@ class NodeSetController:
         return Fleet(tuple(found), clock.now(), seen, doing.fleet.nodes)
 
     def _again(self, wanted: Wanted, fleet: Fleet, plan: Plan, *, left: bool) -> Done:
-        """Return when to look again; `left` says that something of it was left for the next pass.
-
-        Whoever was drained and had no job is drained by now, and may go.
-        """
-        if self._memories[wanted.uid].drains_more(plan) or left:
+        if self._memories[wanted.uid].goes_on(plan, left=left):
             return Done(0.0)
         waits = (Done(action.again_s) for action in plan if isinstance(action, Wait))
         return soonest(*waits, rest(len(fleet.workers)))

@@ -260,4 +260,3 @@ _FLAG_CONDITIONS = {
     "NOT_RESPONDING": "NotResponding",
     "UNDRAIN": "Undrain",
 }
-

@@ -135,6 +135,21 @@ async def test_the_same_nodes_are_the_same_answer_until_something_changes(lines)
     assert await slurm.nodes() is not first
 
 
+async def test_of_many_nodes_only_those_are_made_anew_that_have_changed(lines):
+    slurmctld = lines.slurm.slurmctld
+    slurmctld.add("w-[0-2]")
+    slurm = await lines.slurms.of(make_cluster(), make_rest(), KEY)
+    first = await slurm.nodes()
+    slurmctld.start("w-1")
+    del slurmctld.nodes["w-2"]
+    slurmctld.add("w-3")
+    await clock.sleep(10)
+    now = await slurm.nodes()
+    assert now.keys() == {"w-0", "w-1", "w-3"}
+    assert now["w-0"] is first["w-0"]
+    assert now["w-1"].state.busy
+
+
 async def test_a_nodes_end_is_that_of_its_longest_job(lines):
     slurmctld = lines.slurm.slurmctld
     slurmctld.add("w-[0-3]")
