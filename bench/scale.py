@@ -77,6 +77,7 @@ class Bench:
                 ("steady_reads", "", minute * steady.reads),
                 ("steady_slurmrestd_cpu", "_s", minute * steady.slurmrestd_cpu_s),
                 ("steady_memory", "_bytes", held),
+                ("down_sent", "_s", down.last_s("delete", "pods")),
                 ("down_wall", "_s", down.wall_s),
                 ("down_cpu", "_s", down.cpu_s),
                 ("down_settled_wall", "_s", cleared.wall_s),
@@ -146,6 +147,7 @@ class Bench:
             ("steady, slurmrestd reads", f"{of('steady_reads_#'):.1f}", "≤ 4"),
             ("steady, CPU of slurmrestd", f"{of('steady_slurmrestd_cpu_#_s'):.2f} s", ""),
             ("steady, memory", mb(of("steady_memory_#_bytes")), "≤ 250 MB"),
+            ("all → 0, the last delete", f"{of('down_sent_#_s'):.1f} s", ""),
             (
                 "all → 0, wall",
                 f"{of('down_wall_#_s'):.1f} s",

@@ -40,12 +40,18 @@ class Floor(enum.Enum):
 class Taken:
     """What a phase took."""
 
+    began_at: datetime
     wall_s: float
     cpu_s: float
     peak_bytes: int
     calls: Sequence[Call]
     rpcs: Mapping[str, int]
     slurmrestd_cpu_s: float
+
+    def last_s(self, verb: str, kind: str) -> float:
+        """Return after how long the last request of a sort was answered; 0: there was none."""
+        found = [call.at for call in self.calls if (call.verb, call.kind) == (verb, kind)]
+        return max(((at - self.began_at).total_seconds() for at in found), default=0.0)
 
     @property
     def writes(self) -> int:
@@ -240,4 +246,4 @@ class Meter:
         # A look at slurmctld's counters costs seconds while it is busy: only at the end.
         rpcs = place.growth(self._rpcs, self._ground.rpcs()) if final else {}
         theirs = cpu_s(self._slurmrestd) - self._slurmrestd_cpu_s
-        return Taken(wall, used, self._peak, calls, rpcs, theirs)
+        return Taken(self.began_at, wall, used, self._peak, calls, rpcs, theirs)

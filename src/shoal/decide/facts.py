@@ -131,12 +131,7 @@ def shape_of(wanted: Wanted, worker: Worker, node: SlurmNode) -> str:
 
 def comment_of(wanted: Wanted, worker: Worker, note: str = "", shape: str = "") -> str:
     """Return the comment that says whose a worker is, with what an admin noted of it."""
-    # What Kubernetes takes as a name needs no escape in JSON.
-    pod, nodeset = worker.pod, wanted.nodeset.part.name
-    meta = pod.metadata
     more = f',"note":{msgspec.json.encode(note).decode()}' if note else ""
     more += f',"shape":"{shape}"' if shape else ""
-    return (
-        f'{{"namespace":"{meta.namespace}","podName":"{meta.name}","node":"{pod.spec.node_name}",'
-        f'"nodeSetName":"{nodeset}","nodeSetUID":"{wanted.uid}"{more}}}'
-    )
+    nodeset = wanted.nodeset.part.name
+    return f'{worker.pod_info}"nodeSetName":"{nodeset}","nodeSetUID":"{wanted.uid}"{more}}}'

@@ -43,4 +43,5 @@ def by_number(wanted: Wanted, fleet: Fleet) -> Change:
 
 def over(fleet: Fleet) -> list[Worker]:
     """Return the workers that have ended and were not cleared away."""
-    return [worker for worker in fleet.workers if worker.pod.over and not worker.pod.deleting]
+    dead = (worker for worker in fleet.workers if not worker.living)
+    return [worker for worker in dead if worker.pod.over and not worker.pod.deleting]

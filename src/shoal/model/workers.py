@@ -81,6 +81,13 @@ class Worker:
         }
 
     @cached_property
+    def pod_info(self) -> str:
+        """Return which pod it is, as the comment of its Slurm node begins; without an end."""
+        # What Kubernetes takes as a name needs no escape in JSON.
+        meta, host = self.pod.metadata, self.pod.spec.node_name
+        return f'{{"namespace":"{meta.namespace}","podName":"{meta.name}","node":"{host}",'
+
+    @cached_property
     def living(self) -> bool:
         """Say whether it has not ended, and nobody ended it."""
         return not self.pod.over and not self.pod.deleting

@@ -23,25 +23,17 @@ Upheaval = Callable[[Site, float], AbstractContextManager[None]]
 @contextmanager
 def operator_killed(operator: Operator, seed: int, record: Record) -> Iterator[None]:
     """Kill the operator again and again, at moments that the seed decides."""
-    chance, over, kills = random.Random(seed), threading.Event(), 0
+    chance = random.Random(seed)
 
-    def go_on() -> None:
-        nonlocal kills
-        while not over.wait(chance.uniform(0.5, 5)):
-            operator.kill()
-            kills += 1
-            time.sleep(chance.uniform(0, 2))
-            operator.start()
+    def kill_it() -> None:
+        operator.kill()
+        time.sleep(chance.uniform(0, 2))
+        operator.start()
 
-    with ThreadPoolExecutor(1) as pool:
-        killer = pool.submit(go_on)
-        try:
-            yield
-        finally:
-            over.set()
-            killer.result()
-    record("the operator was killed", f"{kills} times")
-    assert kills > 1
+    with _again_and_again(kill_it, lambda: chance.uniform(0.5, 5)) as times:
+        yield
+    record("the operator was killed", f"{len(times)} times")
+    assert len(times) > 1
 
 
 @contextmanager
@@ -50,30 +42,44 @@ def operator_upgraded(operator: Operator, seed: int, record: Record) -> Iterator
 
     They lead by a Lease: whoever comes waits until the one before has let go of it.
     """
-    chance, over, changes = random.Random(seed), threading.Event(), 0
+    chance = random.Random(seed)
     _allow_leases(operator.cluster)
     operator.stop()
     leading = _candidate(operator)
 
+    def replace_it() -> None:
+        nonlocal leading
+        following = _candidate(operator)
+        leading.stop()
+        leading = following
+
+    try:
+        with _again_and_again(replace_it, lambda: chance.uniform(2, 6)) as times:
+            yield
+    finally:
+        leading.stop()
+        operator.start()
+    record("the operator was replaced", f"{len(times)} times")
+    assert len(times) > 1
+
+
+@contextmanager
+def _again_and_again(do: Callable[[], None], pause_s: Callable[[], float]) -> Iterator[list[float]]:
+    """Do something beside a block, with pauses; give the moments at which it was done."""
+    over, times = threading.Event(), list[float]()
+
     def go_on() -> None:
-        nonlocal leading, changes
-        while not over.wait(chance.uniform(2, 6)):
-            following = _candidate(operator)
-            leading.stop()
-            leading = following
-            changes += 1
+        while not over.wait(pause_s()):
+            do()
+            times.append(time.monotonic())
 
     with ThreadPoolExecutor(1) as pool:
-        changer = pool.submit(go_on)
+        doing = pool.submit(go_on)
         try:
-            yield
+            yield times
         finally:
             over.set()
-            changer.result()
-            leading.stop()
-            operator.start()
-    record("the operator was replaced", f"{changes} times")
-    assert changes > 1
+            doing.result()
 
 
 def _candidate(operator: Operator) -> Operator:
