@@ -82,6 +82,11 @@ class Race:
         """How long a phase may take."""
         return 600.0 + 0.6 * self.workers
 
+    @property
+    def look_s(self) -> float:
+        """How long to wait between two looks: for each the API server counts the pods."""
+        return max(LOOK_S, self.workers / 10_000)
+
     # -- phases
 
     async def prelude(self) -> None:
@@ -161,7 +166,7 @@ class Race:
     async def until_none(self, space: str) -> None:
         """Wait until a namespace has no pod, and the API server and kwok are at rest again."""
         while await place.count(self.bare, space):  # noqa: ASYNC110 - it is the API server's to say
-            await asyncio.sleep(LOOK_S)
+            await asyncio.sleep(self.look_s)
         await asyncio.sleep(REST_S)
 
     async def until(self, look: Callable[[], Awaitable[bool]], running: Operator) -> None:
@@ -172,7 +177,7 @@ class Race:
             if time.monotonic() > deadline:
                 pods = await place.count(self.bare, SPACE) - self.others
                 raise TimeoutError(f"{look.__name__}: not after {self.patience_s:g} s; {pods} pods")
-            await asyncio.sleep(LOOK_S)
+            await asyncio.sleep(self.look_s)
 
     async def quiet(self, since: datetime) -> None:
         """Wait until the operator writes nothing more, but not for ever."""
