@@ -12,7 +12,6 @@ from shoal.slurm.nodes import (
     POWER,
     Drain,
     NodeState,
-    conditions,
     parse,
 )
 
@@ -184,9 +183,9 @@ def test_a_silent_node_is_told_from_one_that_an_admin_took_down(told, reason, gi
     ],
 )
 def test_a_worker_shows_one_base_state_and_every_flag_that_has_a_condition(told, names):
-    assert conditions(parse(told)) == tuple(CONDITION_PREFIX + name for name in names)
+    assert parse(told).conditions == tuple(CONDITION_PREFIX + name for name in names)
 
 
 def test_there_are_fifteen_conditions():
-    every = {name for word in BASES | FLAGS for name in conditions(parse([word]))}
+    every = {name for word in BASES | FLAGS for name in parse([word]).conditions}
     assert len(every) == 15
