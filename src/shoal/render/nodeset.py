@@ -168,7 +168,7 @@ def _finished(nodeset: NodeSet, alike: Object, own: _Own) -> Object:
     spec = {**alike["spec"], "hostname": own.hostname}
     if own.node:
         spec |= _bound(nodeset, own.node)
-    volumes = [
+    claimed = [
         {
             "name": claim["metadata"]["name"],
             "persistentVolumeClaim": {"claimName": claim_name(nodeset, claim, own.whose)},
@@ -176,8 +176,8 @@ def _finished(nodeset: NodeSet, alike: Object, own: _Own) -> Object:
         for claim in nodeset.claims
     ]
     # A volume of a worker's own goes before a volume that all have under the same name.
-    shadowed = {volume["name"] for volume in volumes}
-    spec["volumes"] = [*volumes, *(v for v in spec.get("volumes", ()) if v["name"] not in shadowed)]
+    shadowed = {volume["name"] for volume in claimed}
+    spec["volumes"] = [*claimed, *(v for v in spec.get("volumes", ()) if v["name"] not in shadowed)]
     meta = {
         "name": own.name,
         "namespace": nodeset.part.namespace,
