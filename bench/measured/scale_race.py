@@ -125,6 +125,7 @@ class Race:
         if how is Floor.POSTS:
             await all_of(self.bare.send("DELETE", f"{name}?gracePeriodSeconds=0") for name in names)
             await self.until_none(space)
+            await asyncio.sleep(REST_S)
             return told
         while await place.waiting(self.bare, space):  # noqa: ASYNC110 - it is the API server's to say
             await asyncio.sleep(LONG_LOOK_S)
@@ -133,7 +134,8 @@ class Race:
         began = time.monotonic()
         await all_of(self.bare.send("DELETE", name) for name in names)
         await self.until_none(space)
-        told["gone_s"] = time.monotonic() - began - REST_S
+        told["gone_s"] = time.monotonic() - began
+        await asyncio.sleep(REST_S)
         return told
 
     async def grow(self, running: Operator) -> tuple[Taken, Taken]:
@@ -164,10 +166,9 @@ class Race:
     # -- what is waited for
 
     async def until_none(self, space: str) -> None:
-        """Wait until a namespace has no pod, and the API server and kwok are at rest again."""
+        """Wait until a namespace has no pod."""
         while await place.count(self.bare, space):  # noqa: ASYNC110 - it is the API server's to say
             await asyncio.sleep(self.look_s)
-        await asyncio.sleep(REST_S)
 
     async def until(self, look: Callable[[], Awaitable[bool]], running: Operator) -> None:
         """Look until it is so."""
