@@ -20,8 +20,9 @@ from ..decide.plan import (
     waits,
 )
 from ..decide.portion import portion
-from ..decide.wanted import Healing, Wanted
+from ..decide.wanted import NOBODY, Calm, Healing, Wanted
 from ..decide.windows import Kept
+from ..decide.workers import Decided
 from ..kube import kinds
 from ..kube.kinds import Kind
 from ..kube.objects import Key, Object, Resource, moment
@@ -45,7 +46,7 @@ from .windows import Windows
 
 OWN = Rules(prune=(kinds.CONFIG_MAP,))
 GRAVE = DrainWorker | ResumeWorker | DeleteWorker | ForgetNode
-Decide = Callable[[Wanted, Fleet], Plan]
+Decide = Callable[[Wanted, Fleet], Decided]
 # What was seen inside a worker is believed for so long.
 LOOKED = timedelta(seconds=30)
 
@@ -63,6 +64,7 @@ class Memory:
     before: happenings.Before | None = None  # what was told last, where no status keeps it
     drained: frozenset[str] = frozenset()  # in Slurm, by the last pass
     begun: Plan = ()  # what the last pass did of a plan that it did not do whole
+    calm: Calm = NOBODY
 
     def steps(self, now: datetime) -> Mapping[str, bool]:
         """Return what was seen inside workers not long ago."""
@@ -130,7 +132,7 @@ class NodeSetController:
         revised = await revisions.keep(self.hands, owner, nodeset, found, _collisions(obj))
         nodeset = replace(nodeset, revision=revised.update)
         gathered = await self._gather(obj, cluster, nodeset, found)
-        doing, plan = await self._decide(gathered, workers.plan)
+        doing, plan = await self._decide(gathered, workers.decide)
         needs, held = _needs(cluster, nodeset), self.held(cluster)
         if held or not all(need.digest for need in needs):
             # It could not start, and would not tell for good what it was started with.
@@ -152,7 +154,7 @@ class NodeSetController:
             render.objects(cluster, nodeset),
             self.rules,
             Needs(needs, desired, waits(plan)),
-            nodeset.part,
+            pods=tuple(worker.pod for worker in fleet.workers),
             verdicts=(held,) if desired else (),
             status=self.status(told),
             refused=deeds.outcome.refused,
@@ -169,7 +171,7 @@ class NodeSetController:
             self._memories.pop(obj.metadata.uid, None)
             return Done()
         gathered = await self._gather(obj, cluster, nodeset, self._workers(obj, nodeset))
-        doing, plan = await self._decide(gathered, farewell.plan)
+        doing, plan = await self._decide(gathered, farewell.decide)
         whole, plan = plan, portion(plan)
         await self._carry_out(doing, plan)
         obj, window = await self.windows.keep(obj, doing)
@@ -248,15 +250,15 @@ class NodeSetController:
 
     async def _decide(self, doing: Doing, decide: Decide) -> tuple[Doing, Plan]:
         """Decide; what cannot be taken back is decided once more on what Slurm says right now."""
-        plan = decide(doing.wanted, doing.fleet)
-        if doing.slurm is None or not any(isinstance(action, GRAVE) for action in plan):
-            return doing, plan
-        # An admin may have drained a node, and said why, since it was last read.
-        seen = await doing.slurm.nodes(newer_than=now())
-        if seen is doing.fleet.slurm:
-            return doing, plan
-        doing = replace(doing, fleet=replace(doing.fleet, slurm=seen))
-        return doing, decide(doing.wanted, doing.fleet)
+        decided = decide(doing.wanted, doing.fleet)
+        if doing.slurm is not None and any(isinstance(a, GRAVE) for a in decided.plan):
+            # An admin may have drained a node, and said why, since it was last read.
+            seen = await doing.slurm.nodes(newer_than=now())
+            if seen is not doing.fleet.slurm:
+                doing = replace(doing, fleet=replace(doing.fleet, slurm=seen))
+                decided = decide(doing.wanted, doing.fleet)
+        self._memories[doing.wanted.uid].calm = decided.calm
+        return doing, decided.plan
 
     def _wanted(self, obj: Resource, nodeset: NodeSet, memory: Memory) -> Wanted:
         meta = obj.metadata
@@ -269,6 +271,7 @@ class NodeSetController:
             pinned=self.pinned(obj),
             healing=memory.healing,
             failures=memory.failures,
+            calm=memory.calm,
             deleted_at=moment(meta.deletion_timestamp),
             shape=render.shape(nodeset),
             # Left on a NodeSet that stays, it would cost jobs at its next update.
@@ -278,15 +281,17 @@ class NodeSetController:
     def _workers(self, obj: Resource, nodeset: NodeSet) -> list[Worker]:
         uid = obj.metadata.uid
         memory = self._memories.setdefault(uid, Memory())
-        seen, memory.workers = memory.workers, {}
+        seen, found = memory.workers, dict[str, Worker]()
         for pod in self.hands.world.pods(nodeset.part):
-            worker = seen.get(pod.metadata.name)
+            name = pod.metadata.name
+            worker = seen.get(name)
             if worker is None or worker.pod is not pod:
                 if not any(owner.uid == uid for owner in pod.metadata.owner_references):
                     continue
                 worker = self._worker(pod)
-            memory.workers[pod.metadata.name] = worker
-        return list(memory.workers.values())
+            found[name] = worker
+        memory.workers = found
+        return list(found.values())
 
     def _worker(self, pod: Pod) -> Worker:
         labels, told = self.naming.labels, pod.metadata.labels

@@ -10,6 +10,7 @@ from ..decide.conditions import Failed, Wanted, ready
 from ..kube.conditions import Condition, settled
 from ..kube.kinds import Kind
 from ..kube.objects import Key, Object, Resource
+from ..kube.pods import Pod
 from ..kubeapi.client import Client
 from ..kubeapi.errors import ForbiddenError, InvalidError
 from ..model.controller import Keys
@@ -46,6 +47,7 @@ class Asked:
     status: Object | None = None  # beside the conditions; None: as it was
     refused: tuple[Refused, ...] = ()  # of what was written before in this pass
     more: Sequence[Condition] = ()  # conditions beside Ready
+    pods: tuple[Pod, ...] | None = None  # that count, where they were looked up already
     cure: str = ""  # of a name that is somebody else's; none: to have another name oneself
 
 
@@ -134,7 +136,9 @@ class Hands:
         workload = self.world.workload(*asked.workload) if asked.workload else None
         every = (*asked.refused, *outcome.refused)
         refused = tuple(f"{r.kind.kind} {r.key[1]}: {r.why}" for r in every)
-        pods = self.world.pods(asked.part) if asked.part else ()
+        pods = asked.pods
+        if pods is None:
+            pods = self.world.pods(asked.part) if asked.part else ()
         return Seen(obj.metadata.generation, clock.now(), workload, pods, refused)
 
     async def report(self, kind: Kind, obj: Any, asked: Asked, seen: Seen) -> None:  # noqa: ANN401 - any kind with a status

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any, TypeVar
 
 import msgspec
@@ -132,7 +133,7 @@ class World:
     def pods(self, part: Part) -> tuple[Pod, ...]:
         """Return the pods of a part, by name."""
         pods: list[Pod] = self.stores[kinds.POD].by(PART, _part(part.namespace, part.selector))
-        return tuple(sorted(pods, key=lambda pod: pod.metadata.name))
+        return tuple(sorted(pods, key=attrgetter("metadata.name")))
 
     def claims(self, part: Part) -> Mapping[str, Object]:
         """Return the metadata of a part's claims, by name."""

@@ -52,9 +52,7 @@ def refused(_: Wanted, seen: Seen) -> Failed | None:
 
 def pods_failing(wanted: Wanted, seen: Seen) -> Failed | None:
     """Fail as `PodsFailing` when a pod says why it does not come up."""
-    # One that is being ended may end badly: it is in nobody's way.
-    failing = (pod for pod in seen.pods if not pod.ready and not pod.deleting)
-    troubled = [(pod.metadata.name, pod.trouble) for pod in failing]
+    troubled = [(pod.metadata.name, pod.trouble) for pod in seen.unready]
     troubled = [(name, trouble) for name, trouble in troubled if trouble]
     if not troubled:
         return None
@@ -69,9 +67,8 @@ def pods_starting(wanted: Wanted, seen: Seen) -> Failed | None:
     """Fail as `Starting` while pods are not ready and nothing is known to be wrong."""
     if wanted.pods is None:
         return None
-    ready = sum(pod.ready and not pod.deleting for pod in seen.pods)
-    if ready < wanted.pods:
-        words = (f"{ready} of {wanted.pods} pods are ready", *wanted.waits)
+    if seen.ready < wanted.pods:
+        words = (f"{seen.ready} of {wanted.pods} pods are ready", *wanted.waits)
         return Failed("Starting", "; ".join(words))
     if seen.workload is not None and not seen.workload.settled:
         return Failed("Starting", "pods are being replaced")

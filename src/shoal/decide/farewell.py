@@ -8,12 +8,18 @@ from . import facts, workers
 from .conditions import Failed
 from .plan import Action, ForgetNode, Plan, Wait, waits
 from .wanted import Wanted
+from .workers import Decided
 
 # So long Slurm is waited for, once no worker is left: records that stay do no harm.
 PATIENCE = timedelta(minutes=2)
 AGAIN_S = 2.0
 ENDING = "its workers end"
 CURE = 'to delete it at once, and lose the jobs that run: kubectl annotate {} {}="true"'
+
+
+def decide(wanted: Wanted, fleet: Fleet) -> Decided:
+    """Return what to do now, and no more than that: nobody is left in peace."""
+    return Decided(plan(wanted, fleet))
 
 
 def plan(wanted: Wanted, fleet: Fleet) -> Plan:

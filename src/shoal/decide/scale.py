@@ -1,5 +1,6 @@
 """How many workers there are, where their number is given. Pure."""
 
+import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -23,22 +24,26 @@ class Change:
 
 def by_number(wanted: Wanted, fleet: Fleet) -> Change:
     """Move the workers to the number asked for; the lowest free numbers come first."""
-    nodeset = wanted.nodeset
-    taken = {worker.number for worker in fleet.workers}
-    missing = max(nodeset.replicas - len(fleet.workers), 0)
-    free = (number for number in range(nodeset.replicas + len(taken)) if number not in taken)
-    create = tuple(
-        CreateWorker("replicas asked for", number, wanted.pinned.get(number, ""))
-        for number in (next(free) for _ in range(missing))
-    )
-    others = {w.uid: OTHER_MODE for w in fleet.workers if w.mode != Mode.REPLICAS.value}
+    nodeset, every = wanted.nodeset, fleet.workers
+    missing = max(nodeset.replicas - len(every), 0)
+    create = _lowest(wanted, {worker.number for worker in every}, missing) if missing else ()
+    others = {w.uid: OTHER_MODE for w in every if w.mode != Mode.REPLICAS.value}
     # Those that end anyway make room: nobody is drained in their place.
-    living = [worker for worker in fleet.workers if worker.living and worker.uid not in others]
+    living = [worker for worker in every if worker.living]
+    living = [worker for worker in living if worker.uid not in others] if others else living
     surplus = max(len(living) - nodeset.replicas, 0)
     chosen = living[:surplus]
     if 0 < surplus < len(living):
         chosen = first_to_go(living, fleet, wanted.naming.annotations)[:surplus]
     return Change(create, {**others, **{worker.uid: SCALE_IN for worker in chosen}})
+
+
+def _lowest(wanted: Wanted, taken: set[int | None], missing: int) -> tuple[CreateWorker, ...]:
+    free = (number for number in itertools.count() if number not in taken)
+    return tuple(
+        CreateWorker("replicas asked for", number, wanted.pinned.get(number, ""))
+        for number in itertools.islice(free, missing)
+    )
 
 
 def over(fleet: Fleet) -> list[Worker]:

@@ -4,8 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from ..kube.nodes import Node
 from ..model.naming import Naming
 from ..model.nodeset import NodeSet
+from ..model.workers import SlurmNode, Worker
 from ..slurm.reasons import Prefixes
 
 
@@ -16,6 +18,27 @@ class Healing:
     since: datetime  # it was first seen so
     tries: int = 0  # workers of this name that were replaced for it
     last: datetime | None = None  # when
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """What was seen of a worker; each counts as itself, and no other like it."""
+
+    worker: Worker
+    node: SlurmNode
+    host: Node | None
+    place: str  # the host's name
+
+
+@dataclass(frozen=True)
+class Calm:
+    """About whom there was nothing to do, by what wish, and what was seen of them then."""
+
+    wish: "Wanted | None" = None
+    sights: Mapping[str, Sight] = field(default_factory=dict)  # by pod's uid
+
+
+NOBODY = Calm()
 
 
 @dataclass(frozen=True)
@@ -35,6 +58,7 @@ class Wanted:
     shape: str = ""  # a digest of what workers tell Slurm of their nodes; empty: nobody says
     alone: bool = True  # its cluster stays when the NodeSet goes
     forced: bool = False  # the user says that its jobs may be lost
+    calm: Calm = NOBODY
 
     @property
     def deleting(self) -> bool:

@@ -1,10 +1,11 @@
 """What is done about the workers of a NodeSet: who comes, who goes, who drains, and why. Pure."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from ..model.nodeset import Mode
 from ..model.workers import Fleet, Worker
-from . import facts, ghosts, heal, notes, place, records, scale, show
+from . import calm, facts, ghosts, heal, notes, place, records, scale, show
 from .cordons import cordon
 from .defunct import defunct
 from .drains import drains
@@ -12,7 +13,7 @@ from .plan import Action, DeleteWorker, LookInside, Plan, Wait
 from .rollout import outdated, stopped
 from .scale import Change
 from .standing import Standing, began, standing
-from .wanted import Wanted
+from .wanted import NOBODY, Calm, Wanted
 
 DELETION = "Pod is pending termination: its NodeSet is being deleted"
 AGAIN_S = 15.0
@@ -25,35 +26,54 @@ _WAITS = {
 }
 
 
+@dataclass(frozen=True)
+class Decided:
+    """What to do, and about whom there is nothing to do."""
+
+    plan: Plan
+    calm: Calm = NOBODY
+
+
 def plan(wanted: Wanted, fleet: Fleet) -> Plan:
     """Return what to do now."""
+    return decide(wanted, fleet).plan
+
+
+def decide(wanted: Wanted, fleet: Fleet) -> Decided:
+    """Return what to do now, and what to remember of those about whom there is nothing to do."""
     change = _change(wanted, fleet)
     kept = [w for w in fleet.workers if w.living and w.uid not in change.going]
     total, renewed = _renewed(wanted, fleet, change, kept)
     going = {**change.going, **outdated(wanted, fleet, total, renewed)}
-    stay = [worker for worker in kept if worker.uid not in going]
+    order = order_matters(wanted, fleet.workers)
+    # Whether one goes, or for how long it has jobs, is a question of all the others too.
+    apart = not going and not order and fleet.ends is None
+    few = replace(fleet, workers=tuple(calm.others(wanted, fleet))) if apart else fleet
+    stay = [w for w in few.workers if w.living and w.uid not in going]
 
     # Two pods may have one name in Slurm, on one node: what drains one drains the other.
-    shared = {w.node: going[w.uid] for w in fleet.workers if w.uid in going and began(w.pod)}
+    gone = [worker for worker in fleet.workers if worker.uid in going] if going else []
+    shared = {worker.node: going[worker.uid] for worker in gone if began(worker.pod)}
 
     def wish(worker: Worker) -> str | None:
         why = shared.get(worker.node)
         return why or cordon(worker, fleet, wanted.naming.annotations, wanted.shown)
 
-    return (
+    made = (
         *records.inherited(wanted, fleet, change.create),
         *change.create,
-        *drains(fleet, wish, wanted.prefixes),
-        *place.ended(wanted, fleet),
+        *drains(few, wish, wanted.prefixes),
+        *place.ended(wanted, few),
         *_ends(wanted, fleet, going),
         *stopped(wanted, fleet, total, renewed),
         *heal.heal(wanted, fleet, stay),
         *ghosts.ghosts(fleet),
-        *show.show(wanted, fleet, _shown(fleet, going), order=order_matters(wanted, fleet.workers)),
+        *show.show(wanted, fleet, _shown(few, going), order=order),
         *facts.facts(wanted, fleet, stay, places=wanted.places),
-        *notes.notes(wanted, fleet, wish),
+        *notes.notes(wanted, few, wish),
         *_on_every_node(wanted, fleet),
     )
+    return Decided(made, calm.remember(wanted, fleet, few.workers, made) if apart else NOBODY)
 
 
 def order_matters(wanted: Wanted, workers: Sequence[Worker]) -> bool:
@@ -99,7 +119,7 @@ def _on_every_node(wanted: Wanted, fleet: Fleet) -> list[Action]:
 
 def _ends(wanted: Wanted, fleet: Fleet, going: Mapping[str, str]) -> Iterator[Action]:
     held: dict[Standing, list[str]] = {}
-    for worker in fleet.workers:
+    for worker in fleet.workers if going else ():
         why = going.get(worker.uid)
         if why is None or not worker.living:
             continue

@@ -39,7 +39,7 @@ class Store(Generic[R]):
         self.served = True  # False: the API server does not know the kind
         self._objects: dict[Key, R] = {}
         self._of: dict[str, Index[R]] = {OWNER: owners, **(indexes or {})}
-        self._indexes: dict[str, dict[str, dict[Key, None]]] = {name: {} for name in self._of}
+        self._indexes: dict[str, dict[str, dict[Key, R]]] = {name: {} for name in self._of}
         # uid -> up to which version it is known to be gone, so that no late answer brings it back.
         self._gone: dict[str, float] = {}
         # namespace ("": all) -> version of its last list.
@@ -62,7 +62,7 @@ class Store(Generic[R]):
 
     def by(self, index: str, value: str) -> list[R]:
         """Return the objects that an index has under `value`."""
-        return [self._objects[key] for key in self._indexes[index].get(value, ())]
+        return list(self._indexes[index].get(value, {}).values())
 
     def owned_by(self, uid: str) -> list[R]:
         """Return the objects that belong to the owner `uid`."""
@@ -142,16 +142,15 @@ class Store(Generic[R]):
         for name, of in self._of.items():
             old = of(before) if before is not None else ()
             new = of(after) if after is not None else ()
-            if old == new:
-                continue
             index = self._indexes[name]
-            for value in old:
+            for value in old if old != new else ():
                 keys = index.get(value, {})
                 keys.pop(key, None)
                 if not keys:
                     index.pop(value, None)
-            for value in new:
-                index.setdefault(value, {})[key] = None
+            if after is not None:
+                for value in new:
+                    index.setdefault(value, {})[key] = after
 
     def _tell(self, before: R | None, after: R | None) -> None:
         for listener in self._listeners:

@@ -8,10 +8,11 @@ import enum
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from typing import TypeVar
 
 from shoal.controllers.carry_out import Deeds
 from shoal.controllers.nodeset import GRAVE, Memory
-from shoal.decide import workers
+from shoal.decide import calm, workers
 from shoal.decide.drains import SILENT
 from shoal.decide.notes import kept_of
 from shoal.decide.plan import (
@@ -39,6 +40,7 @@ from shoal.slurm.reasons import Owner, Prefixes
 from .fleets import NAMING, NOW, kube_node, worker
 from .fleets import nodeset as make_nodeset
 
+T = TypeVar("T")
 PREFIXES = Prefixes(NAMING.reason_prefix)
 CORDON = NAMING.annotations.pod_cordon
 OTHER = "other-0"  # a node of another NodeSet
@@ -371,7 +373,9 @@ class Operator:
     fenced: bool = False  # somebody else leads, and the API server knows it
     eager: bool = False  # jobs start wherever they can between its last question and its deed
     plan: Plan = ()
+    spared: int = 0  # workers that a pass did not look at, of all passes
     _going_on: Iterator[None] | None = None
+    _same: dict[str, object] = field(default_factory=dict)
 
     def step(self) -> None:
         """Go on to where others may come in between; a crash begins anew without a memory."""
@@ -398,14 +402,15 @@ class Operator:
 
     def _pass(self) -> Iterator[None]:
         world, memory = self.world, self.memory
-        fleet = world.fleet(world.slurm(self.answer), memory.steps(world.now))
+        fleet = self._as_before(world.fleet(world.slurm(self.answer), memory.steps(world.now)))
         healing, failures = memory.healing, memory.failures
         wanted = replace(world.wanted, healing=healing, failures=failures)
         yield
         plan = self.decide(wanted, fleet)
         if any(isinstance(action, GRAVE) for action in plan):
-            fleet = replace(fleet, slurm=world.slurm(self.answer))
+            fleet = self._as_before(replace(fleet, slurm=world.slurm(self.answer)))
             plan = self.decide(wanted, fleet)
+        self._leave_in_peace(wanted, fleet)
         self.plan = plan = portion(plan, self.most)
         self._tell(plan)
         yield
@@ -416,6 +421,30 @@ class Operator:
                 deeds.steps[action.uid] = bool(world.steps_in(action.uid))
                 world.looked.add(action.uid)
         memory.learn(wanted, fleet, deeds)
+
+    def _as_before(self, fleet: Fleet) -> Fleet:
+        """Return what was gathered, the very same objects where nothing is new."""
+
+        def same(name: str, new: T) -> T:
+            if self._same.get(name) != new:
+                self._same[name] = new
+            return self._same[name]  # type: ignore[return-value]
+
+        slurm, nodes = fleet.slurm, fleet.nodes
+        return replace(
+            fleet,
+            workers=tuple(same(w.uid, w) for w in fleet.workers),
+            slurm=slurm and {name: same(f"slurm/{name}", node) for name, node in slurm.items()},
+            nodes={name: same(f"kube/{name}", node) for name, node in nodes.items()},
+        )
+
+    def _leave_in_peace(self, wanted: Wanted, fleet: Fleet) -> None:
+        """See that nothing is missed by not looking at those of whom nothing is new."""
+        remembering = replace(wanted, calm=self.memory.calm)
+        decided = workers.decide(remembering, fleet)
+        assert decided.plan == workers.plan(wanted, fleet)
+        self.spared += len(fleet.workers) - len(list(calm.others(remembering, fleet)))
+        self.memory.calm = decided.calm
 
     def _do(self, what: Callable[[], None]) -> None:
         if self.left is not None:
