@@ -64,7 +64,7 @@ class Memory:
     before: happenings.Before | None = None  # what was told last, where no status keeps it
     drained: frozenset[str] = frozenset()  # in Slurm, by the last pass
     begun: Plan = ()  # what the last pass did of a plan that it did not do whole
-    calm: Calm = NOBODY
+    calm: Calm = NOBODY  # about whom there was nothing to do in the last pass
 
     def steps(self, now: datetime) -> Mapping[str, bool]:
         """Return what was seen inside workers not long ago."""

@@ -58,7 +58,7 @@ class Wanted:
     shape: str = ""  # a digest of what workers tell Slurm of their nodes; empty: nobody says
     alone: bool = True  # its cluster stays when the NodeSet goes
     forced: bool = False  # the user says that its jobs may be lost
-    calm: Calm = NOBODY
+    calm: Calm = NOBODY  # about whom there was nothing to do in the last pass
 
     @property
     def deleting(self) -> bool:
