@@ -64,10 +64,19 @@ class Connection:
         self.free_since = 0.0  # on the loop's clock
 
     @classmethod
-    async def to(cls, host: str, port: int, tls: SSLContext | None) -> Self:
-        """Connect."""
-        reader, writer = await asyncio.open_connection(host, port, ssl=tls, limit=CHUNK_BYTES)
+    async def to(cls, address: str, port: int, tls: SSLContext | None, host: str = "") -> Self:
+        """Connect to an address or a name; `host` is whose certificate it must have."""
+        name = (host or address) if tls else None
+        reader, writer = await asyncio.open_connection(
+            address, port, ssl=tls, server_hostname=name, limit=CHUNK_BYTES
+        )
         return cls(reader, writer)
+
+    @property
+    def address(self) -> str:
+        """Return where it leads; empty: it is closed."""
+        peer = self._writer.get_extra_info("peername")
+        return str(peer[0]) if peer else ""
 
     @property
     def usable(self) -> bool:

@@ -17,6 +17,9 @@ MIB = 1024 * 1024
 CONNECTIONS = 8
 CONNECT_S = 3.0
 KEEP_S = 15.0
+# Writes have lines of their own, and of thousands of workers each has one: that is one question to
+# the resolver, not one each.
+KNOWN_S = 5.0
 
 
 @dataclass(frozen=True)
@@ -85,6 +88,7 @@ class Http:
         self._tls = (tls or create_default_context()) if secure else None
         self._room = asyncio.Semaphore(CONNECTIONS)
         self._free: list[Connection] = []
+        self._known = ("", 0.0)  # the address that the host was found at, and until when it counts
         self._opened = False
 
     async def __aenter__(self) -> Self:
@@ -146,14 +150,23 @@ class Http:
         return None
 
     async def _connect(self, call: str) -> Connection:
+        now = asyncio.get_running_loop().time()
+        address, until = self._known
+        known = bool(address) and now < until
         try:
             async with asyncio.timeout(CONNECT_S):
-                return await Connection.to(self._host, self._port, self._tls)
+                where = address if known else self._host
+                line = await Connection.to(where, self._port, self._tls, self._host)
         except TimeoutError as late:
+            self._known = ("", 0.0)
             raise UnreachableError(call, f"no connection within {CONNECT_S:g} s") from late
         except OSError as error:
+            self._known = ("", 0.0)
             # SSLError and gaierror are of this family, too.
             raise UnreachableError(call, str(error) or type(error).__name__) from error
+        if not known:
+            self._known = (line.address, now + KNOWN_S)
+        return line
 
     async def _carry(
         self, line: Connection, request: bytes, limits: Limits, *, keep: bool = False

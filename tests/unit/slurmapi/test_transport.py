@@ -178,6 +178,48 @@ async def test_many_at_once_have_few_lines(place):
     assert place.server.lines <= transport.CONNECTIONS
 
 
+@pytest.fixture
+def asked(monkeypatch):
+    """Give the names that a resolver was asked for; all of them are here."""
+    names = []
+
+    async def look_up(host, port, **_):
+        names.append(host)
+        return [(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP, "", (HOST, port))]
+
+    monkeypatch.setattr(asyncio.BaseEventLoop, "getaddrinfo", lambda _, *a, **k: look_up(*a, **k))
+    return names
+
+
+async def test_many_writes_ask_the_resolver_once_and_again_after_a_while(
+    place, asked, monkeypatch
+):
+    port = place.server.url.rpartition(":")[2]
+    async with Http(f"http://slurm-restapi.slurm.svc:{port}") as http:
+        place.http = http
+        for _ in range(20):
+            await place.send("POST", "/slurm/v0.0.45/nodes/", write=True)
+        assert asked == ["slurm-restapi.slurm.svc"]
+        monkeypatch.setattr(transport, "KNOWN_S", 0.0)
+        http._known = (HOST, 0.0)
+        await place.send("POST", "/slurm/v0.0.45/nodes/", write=True)
+        await place.send("POST", "/slurm/v0.0.45/nodes/", write=True)
+        assert len(asked) == 3
+
+
+async def test_an_address_at_which_nobody_answers_is_looked_up_anew(place, asked):
+    port = place.server.url.rpartition(":")[2]
+    async with Http(f"http://slurm-restapi.slurm.svc:{port}") as http:
+        place.http = http
+        await place.send("POST", "/slurm/v0.0.45/nodes/", write=True)
+        await place.server.stop()
+        with pytest.raises(UnreachableError):
+            await place.send("POST", "/slurm/v0.0.45/nodes/", write=True)
+        await place.server.start()
+        assert (await place.send("POST", "/slurm/v0.0.45/nodes/", write=True)).code
+        assert len(asked) == 2
+
+
 async def test_a_caller_that_no_longer_waits_takes_its_line_along(place):
     await place.send()
     place.slurm.plan(Late(float("inf")))
