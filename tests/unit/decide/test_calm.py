@@ -3,9 +3,12 @@
 That nothing is missed by it is seen in every pass of every history of `worlds.py`.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from shoal.decide.calm import others
 from shoal.decide.plan import ShowState, Wait
@@ -14,7 +17,7 @@ from shoal.decide.workers import decide
 from shoal.model.nodeset import Strategy, Update
 
 from .fleets import NOW, PodCondition, fleet, kube_node, slurm_node, wanted, worker
-from .worlds import grown
+from .worlds import CORDON, World, grown
 
 IDLE = PodCondition("SlurmNodeStateIdle", "True")
 ASKED = wanted(3)
@@ -131,6 +134,59 @@ def test_those_that_are_gone_are_forgotten():
     fewer = replace(there, workers=there.workers[:2])
     asked = replace(wanted(2), calm=after(there).calm)
     assert decide(asked, fewer).calm.sights.keys() == {"uid-w-0", "uid-w-1"}
+
+
+# -- any history, with peace between its events
+
+
+def cordons(world: World, name: str) -> None:
+    host = world.pods[name].host
+    world.hosts[host] = not world.hosts[host]
+
+
+def cordons_pod(world: World, name: str) -> None:
+    told = world.pods[name].annotations
+    told[CORDON] = "false" if told.get(CORDON) == "true" else "true"
+
+
+def says(reason: str, *, drain: bool) -> Callable[[World, str], None]:
+    def say(world: World, name: str) -> None:
+        record = world.records[name]
+        record.drain = drain
+        record.say(reason, world.now)
+        record.note = record.reason if record.serving else ""
+
+    return say
+
+
+EVENTS: dict[str, Callable[[World, str], None]] = {
+    "a node is cordoned, or no longer": cordons,
+    "a pod is cordoned, or no longer": cordons_pod,
+    "an admin drains": says("bad disk", drain=True),
+    "an admin drains without a word": says("", drain=True),
+    "an admin notes": says("slow disk", drain=False),
+    "an admin resumes": says("", drain=False),
+    "a job comes": lambda world, name: world.job(name, 60),
+    "a kubelet is silent": lambda world, name: world.flap(name),
+    "a slurmd is silent": lambda world, name: world.mute(name),
+    "a pod dies": lambda world, name: world.die(name),
+    "more are wanted": lambda world, _: setattr(world, "replicas", 5),
+    "fewer are wanted": lambda world, _: setattr(world, "replicas", 3),
+    "another image is wanted": lambda world, _: setattr(world, "revision", "r2"),
+}
+HISTORY = st.lists(st.tuples(st.sampled_from(sorted(EVENTS)), st.integers(0, 3)), max_size=8)
+
+
+@settings(derandomize=True, max_examples=150, deadline=None)
+@given(HISTORY)
+def test_whatever_happens_to_workers_that_were_left_in_peace_is_seen(history):
+    world, operator = grown(4)
+    for what, number in history:
+        if f"w-{number}" in world.pods and f"w-{number}" in world.records:
+            EVENTS[what](world, f"w-{number}")
+        for _ in range(4):
+            operator.all_at_once()
+            world.tick(30)
 
 
 def test_the_worlds_in_which_nothing_may_be_missed_have_workers_in_peace():
