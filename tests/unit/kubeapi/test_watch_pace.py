@@ -104,3 +104,36 @@ async def test_a_connection_that_is_used_again_after_a_watch_is_not_held_back(mo
         await line.say(HEAP, b"")  # nothing is how a stream ends
         assert b"".join([chunk async for chunk in stream]) == HEAP
         assert await client.get(Ref(kinds.POD, "n", "a"), dict) == {}
+
+
+class Kernel:
+    """A socket's end of it."""
+
+    def __init__(self) -> None:
+        self.sizes: list[int] = []
+
+    def get_extra_info(self, _: str) -> "Kernel":
+        return self
+
+    def setsockopt(self, _level: int, _name: int, size: int) -> None:
+        self.sizes.append(size)
+
+
+async def test_moments_grow_while_events_do_not_end_and_are_short_after_one_without(monkeypatch):
+    kernel, loop = Kernel(), asyncio.get_running_loop()
+    monkeypatch.setattr(watch_pace, "transport_of", lambda _: kernel)
+    pace = watch_pace.Pace(None)
+
+    def held() -> float:
+        pace.hold()
+        moment = pace._timer.when() - loop.time()
+        pace.end()
+        return moment
+
+    moments = [held() for _ in range(40)]
+    assert moments[0] == pytest.approx(watch_pace.PAUSE_S, abs=0.01)
+    assert sum(moments[:20]) > 1.0  # so long it takes until they have become long
+    assert moments[-1] == pytest.approx(watch_pace.LONGEST_S, abs=0.01)
+    assert kernel.sizes == [watch_pace.ENOUGH_BYTES, 1] * 40
+    await clock.sleep(watch_pace.LONGEST_S + 0.01)
+    assert held() == pytest.approx(watch_pace.PAUSE_S, abs=0.01)
