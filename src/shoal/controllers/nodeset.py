@@ -303,7 +303,8 @@ class NodeSetController:
 
     def _others(self, cluster: Cluster | None, nodeset: NodeSet) -> frozenset[str]:
         """Return what Slurm calls the workers of other NodeSets, where names follow nodes."""
-        if cluster is None or nodeset.mode is Mode.REPLICAS:
+        follow = nodeset.mode is not Mode.REPLICAS or nodeset.on_nodes_network
+        if cluster is None or not follow:
             return frozenset()
         labels, world, own = self.naming.labels, self.hands.world, nodeset.part
         return frozenset(

@@ -3,11 +3,13 @@
 Slurm believes what the first slurmd of a name says of its node, and no later one: a worker with
 other features would not have them, and one that may use more or less of its machine is refused as
 invalid. So is it with a worker that has the name of one of another NodeSet, as those do that are
-called after their Kubernetes node: it would be in the partition of that one.
+called after their Kubernetes node, and all that are on its network: it would be in the partition of
+that one.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
+from ..model.nodeset import Mode
 from ..model.workers import Fleet, SlurmNode
 from ..slurm.nodes import Drain
 from .drains import given_up
@@ -22,12 +24,23 @@ RESHAPED = "its worker tells Slurm other things of its node now"
 
 def inherited(wanted: Wanted, fleet: Fleet, create: Sequence[CreateWorker]) -> Iterator[ForgetNode]:
     """Give the records that Slurm has to forget before these workers come."""
-    for action in create if fleet.slurm and not wanted.nodeset.in_conf else ():
-        name = action.hostname or wanted.nodeset.hostname(action.number or 0)
-        node = fleet.slurm.get(name) if fleet.slurm else None
+    if not create or not fleet.slurm or wanted.nodeset.in_conf:
+        return
+    for name in _names(wanted, fleet, create):
+        node = fleet.slurm.get(name)
         why = _unlike(wanted, node) if node is not None else ""
         if node is not None and why and _free(wanted, node):
             yield ForgetNode(why, name)
+
+
+def _names(wanted: Wanted, fleet: Fleet, create: Sequence[CreateWorker]) -> Iterable[str]:
+    """Return what the workers that come may be called in Slurm."""
+    nodeset = wanted.nodeset
+    if nodeset.mode is Mode.REPLICAS and nodeset.on_nodes_network:
+        # Each is called after the node that the scheduler will find for it.
+        taken = fleet.others.union(worker.node for worker in fleet.workers)
+        return sorted({name.partition(".")[0] for name in fleet.nodes} - taken)
+    return [action.hostname or nodeset.hostname(action.number or 0) for action in create]
 
 
 def _unlike(wanted: Wanted, node: SlurmNode) -> str:

@@ -103,6 +103,11 @@ class NodeSet:
         """Say whether slurm.conf names its nodes: Slurm forgets no such node, nor need it."""
         return self.jailed is not None and self.jailed.registration is Registration.STATIC
 
+    @property
+    def on_nodes_network(self) -> bool:
+        """Say whether its workers are on the network of their nodes, and called after them."""
+        return bool(self.part.pods.spec.get("hostNetwork"))
+
     def pod_name(self, number: int) -> str:
         """Return what worker `number` is called."""
         return f"{self.part.name}-{self.index(number)}"

@@ -1,5 +1,7 @@
 """A new worker does not come into the record of another NodeSet's."""
 
+from dataclasses import replace
+
 import pytest
 
 from shoal.decide import workers
@@ -9,8 +11,9 @@ from shoal.decide.records import INHERITED, inherited
 from shoal.model.jail import Fittings, Given
 from shoal.model.jailed import JailedWorkers, Registration
 from shoal.model.nodeset import Mode
+from shoal.model.part import PodWishes
 
-from .fleets import fleet, kube_node, slurm_node, wanted
+from .fleets import fleet, kube_node, nodeset, slurm_node, wanted, worker
 
 OURS = '{"namespace":"ns","podName":"w-n1","nodeSetUID":"uid-w"}'
 OTHERS = '{"namespace":"ns","podName":"v-n1","nodeSetUID":"uid-v"}'
@@ -38,6 +41,20 @@ def test_a_worker_with_a_number_has_a_name_too():
     seen = fleet(slurm=[slurm_node("w-3", "DOWN", reason=GOING, comment=OTHERS)])
     (action,) = inherited(wanted(uid="uid-w"), seen, [CreateWorker("", 3)])
     assert action == ForgetNode(INHERITED, "w-3")
+
+
+ON_NODES_NETWORK = {"part": replace(nodeset().part, pods=PodWishes(spec={"hostNetwork": True}))}
+
+
+def test_a_worker_on_its_nodes_network_may_be_called_after_any_node_that_has_none():
+    hosts = [kube_node(name) for name in ("n1.example.org", "n2", "n3", "n4")]
+    nodes = [slurm_node(f"n{i}", "DOWN", reason=GOING, comment=OTHERS) for i in (1, 2, 3)]
+    nodes += [slurm_node("w-0", "DOWN", reason=GOING, comment=OTHERS)]
+    there = [worker(1, node="n2", host="n2")]
+    seen = fleet(*there, slurm=nodes, kube=hosts, others=frozenset({"n3"}))
+    asked = wanted(2, uid="uid-w", of=ON_NODES_NETWORK)
+    assert [*inherited(asked, seen, [CreateWorker("", 0)])] == [ForgetNode(INHERITED, "n1")]
+    assert [*inherited(asked, seen, [])] == []
 
 
 def test_a_record_goes_whose_worker_tells_slurm_other_things_now():
