@@ -191,9 +191,7 @@ def asked(monkeypatch):
     return names
 
 
-async def test_many_writes_ask_the_resolver_once_and_again_after_a_while(
-    place, asked, monkeypatch
-):
+async def test_many_writes_ask_the_resolver_once_and_again_after_a_while(place, asked, monkeypatch):
     port = place.server.url.rpartition(":")[2]
     async with Http(f"http://slurm-restapi.slurm.svc:{port}") as http:
         place.http = http
