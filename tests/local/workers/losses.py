@@ -3,6 +3,7 @@
 import os
 import shutil
 import signal
+import time
 
 from ..clusters import kill, wait_for
 from ..slinky.site import Site
@@ -17,6 +18,8 @@ NOTED = "controller.slinky.slurm.net/has-state"
 NO_NODES = "Slurm has no nodes at all"
 # How long an unknown worker is given, and longer.
 GRACE_S = 75
+# By then a slurmd that slurmctld asked when it began has answered.
+ASKED_S = 5
 # A worker is looked at every few seconds, and one goes at a time.
 HEALED_S = 600
 
@@ -149,8 +152,14 @@ def all_lost(workers: Workers, record: Record) -> None:
 
 
 def delete_records(site: Site, *nodes: str) -> None:
-    """Have Slurm forget nodes whose slurmd runs."""
-    site.run("scontrol", "delete", f"nodename={','.join(nodes)}")
+    """Have Slurm forget nodes whose slurmd runs, for good."""
+    left = set(nodes)
+    while left:
+        site.run("scontrol", "delete", f"nodename={','.join(sorted(left))}")
+        # A slurmctld that has just begun asks every slurmd who it is, and so knows it again.
+        time.sleep(ASKED_S)
+        known = site.run("sinfo", "--noheader", "--Node", "--format=%N", check=False).out
+        left = set(nodes) & set(known.split())
 
 
 def no_nodes(workers: Workers, timeout_s: float) -> None:
