@@ -28,7 +28,8 @@ from .real import compacted
 
 T = TypeVar("T")
 
-PATIENCE_S = 30.0
+# kube-controller-manager looks every 30 s whether there are new kinds, whose objects own others.
+PATIENCE_S = 90.0
 PARENT = Kind("example.com", "v1", "Parent", "parents")
 SERVED = Served(
     PARENT,
