@@ -17,9 +17,9 @@ import aiohttp
 
 from .lines import transport_of
 
-# A fifth of what a queue waits for more of the same: a pass begins that much later at the most.
+# A fifth of what a queue waits for more of the same: a pass begins that much later.
 PAUSE_S = 0.02
-# It takes two seconds of events to get there: a cluster that comes up is over by then.
+# It takes two seconds of events without a gap to get there, as only thousands of objects have them.
 GROWTH, LONGEST_S = 1.1, 0.2
 ENOUGH_BYTES = 1 << 18  # as much as asyncio reads at once: worth waking up for sooner
 

@@ -133,7 +133,7 @@ def _alike(cluster: Cluster, nodeset: NodeSet) -> Object:
     }
     if affinity := _affinity(nodeset, ""):
         spec["affinity"] = affinity
-    if part.pods.spec.get("hostNetwork"):
+    if nodeset.on_nodes_network:
         # Or it would not find slurmctld's Service.
         spec["dnsPolicy"] = "ClusterFirstWithHostNet"
     made = _template(cluster, nodeset, spec)

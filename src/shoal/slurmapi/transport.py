@@ -20,6 +20,7 @@ KEEP_S = 15.0
 # Writes have lines of their own, and of thousands of workers each has one: that is one question to
 # the resolver, not one each.
 KNOWN_S = 5.0
+NOWHERE = ("", 0.0)
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,7 @@ class Http:
         self._tls = (tls or create_default_context()) if secure else None
         self._room = asyncio.Semaphore(CONNECTIONS)
         self._free: list[Connection] = []
-        self._known = ("", 0.0)  # the address that the host was found at, and until when it counts
+        self._known = NOWHERE  # the address that the host was found at, and until when it counts
         self._opened = False
 
     async def __aenter__(self) -> Self:
@@ -158,10 +159,10 @@ class Http:
                 where = address if known else self._host
                 line = await Connection.to(where, self._port, self._tls, self._host)
         except TimeoutError as late:
-            self._known = ("", 0.0)
+            self._known = NOWHERE
             raise UnreachableError(call, f"no connection within {CONNECT_S:g} s") from late
         except OSError as error:
-            self._known = ("", 0.0)
+            self._known = NOWHERE
             # SSLError and gaierror are of this family, too.
             raise UnreachableError(call, str(error) or type(error).__name__) from error
         if not known:

@@ -5,6 +5,8 @@ import shutil
 import signal
 import time
 
+import pytest
+
 from ..clusters import kill, wait_for
 from ..slinky.site import Site
 from . import upheavals
@@ -19,7 +21,7 @@ NO_NODES = "Slurm has no nodes at all"
 # How long an unknown worker is given, and longer.
 GRACE_S = 75
 # By then a slurmd that slurmctld asked when it began has answered.
-ASKED_S = 5
+ASKED_S, TRIES = 5, 6
 # A worker is looked at every few seconds, and one goes at a time.
 HEALED_S = 600
 
@@ -154,12 +156,15 @@ def all_lost(workers: Workers, record: Record) -> None:
 def delete_records(site: Site, *nodes: str) -> None:
     """Have Slurm forget nodes whose slurmd runs, for good."""
     left = set(nodes)
-    while left:
+    for _ in range(TRIES):
         site.run("scontrol", "delete", f"nodename={','.join(sorted(left))}")
         # A slurmctld that has just begun asks every slurmd who it is, and so knows it again.
         time.sleep(ASKED_S)
         known = site.run("sinfo", "--noheader", "--Node", "--format=%N", check=False).out
         left = set(nodes) & set(known.split())
+        if not left:
+            return
+    pytest.fail(f"Slurm knows again, after it was told {TRIES} times to forget: {sorted(left)}")
 
 
 def no_nodes(workers: Workers, timeout_s: float) -> None:
