@@ -21,7 +21,7 @@ from shoal.runtime import clock
 LOOK_S = 0.1
 LONG_LOOK_S = 0.5  # for what makes the API server look at every pod
 FEW = 10  # pods that may be read as a whole
-QUIET_S = 10.0  # without a write, and it counts as settled
+QUIET_S, QUIET_S_EACH = 10.0, 0.002  # without a write, and it counts as settled
 REST_S = 5.0  # for the API server and kwok, between a floor and what comes next
 RESTLESS_S = 120.0  # as long as that is waited for
 # slurmrestd asks for the partitions whenever somebody reads the nodes.
@@ -81,6 +81,11 @@ class Race:
     def patience_s(self) -> float:
         """How long a phase may take."""
         return 600.0 + 0.6 * self.workers
+
+    @property
+    def quiet_s(self) -> float:
+        """How long nothing is written once all is done: longer than between two passes over all."""
+        return max(QUIET_S, QUIET_S_EACH * self.workers)
 
     @property
     def look_s(self) -> float:
@@ -184,7 +189,7 @@ class Race:
         """Wait until the operator writes nothing more, but not for ever."""
         mark = self.ground.audit.mark()
         last, deadline = clock.now(), time.monotonic() + RESTLESS_S
-        while (clock.now() - last).total_seconds() < QUIET_S and time.monotonic() < deadline:
+        while (clock.now() - last).total_seconds() < self.quiet_s and time.monotonic() < deadline:
             await asyncio.sleep(1)
             calls = [call.at for call in self.ground.audit.since(mark) if call.work]
             last = max([last, *calls, since])
