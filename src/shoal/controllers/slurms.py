@@ -46,7 +46,7 @@ class Slurm:
     _of: NodeSnapshot | None = None  # that `seen` was made of
 
     async def nodes(self, newer_than: float = float("-inf")) -> Nodes | None:
-        """Return what Slurm says about its nodes, the very same when nothing changed.
+        """Return what Slurm says about its nodes, the very same when none of it changed.
 
         None: it does not answer.
         """
@@ -60,10 +60,12 @@ class Slurm:
         elif self._of.nodes is not read.nodes:
             # Of thousands a few have changed, and to compare them is a tenth of the work.
             seen, before = self.seen, self._of.nodes
-            self.seen = {
-                name: seen[name] if node == before.get(name) else _node(node)
+            told = {
+                name: seen[name] if node == before.get(name) else _renewed(seen.get(name), node)
                 for name, node in read.nodes.items()
             }
+            if len(told) != len(seen) or any(seen.get(name) is not told[name] for name in told):
+                self.seen = told
         self._of = read
         return self.seen
 
@@ -162,6 +164,12 @@ class Slurms:
 def now() -> float:
     """Return the time on the clock that reads are dated by."""
     return asyncio.get_running_loop().time()
+
+
+def _renewed(known: SlurmNode | None, node: Node) -> SlurmNode:
+    """Return what is used of a node, the very same where only its load, or the like, is new."""
+    made = _node(node)
+    return known if known is not None and made == known else made
 
 
 def _node(node: Node) -> SlurmNode:

@@ -150,6 +150,21 @@ async def test_of_many_nodes_only_those_are_made_anew_that_have_changed(lines):
     assert now["w-1"].state.busy
 
 
+async def test_what_nobody_here_goes_by_is_no_change(lines):
+    """slurmctld's list is a new one whenever a slurmd tells of its load: that wakes nobody."""
+    slurmctld = lines.slurm.slurmctld
+    slurmctld.add("w-[0-2]")
+    slurm = await lines.slurms.of(make_cluster(), make_rest(), KEY)
+    first = await slurm.nodes()
+    slurmctld.update_nodes("root", ["w-1"], {"extra": "x"})
+    await clock.sleep(10)
+    assert await slurm.nodes() is first
+    assert (await slurm.reads.nodes()).nodes["w-1"].extra == "x"
+    slurmctld.update_nodes("root", ["w-1"], {"comment": "x"})
+    await clock.sleep(10)
+    assert (await slurm.nodes())["w-1"].comment == "x"
+
+
 async def test_a_nodes_end_is_that_of_its_longest_job(lines):
     slurmctld = lines.slurm.slurmctld
     slurmctld.add("w-[0-3]")
