@@ -64,7 +64,7 @@ class Slurm:
                 name: seen[name] if node == before.get(name) else _renewed(seen.get(name), node)
                 for name, node in read.nodes.items()
             }
-            if len(told) != len(seen) or any(seen.get(name) is not told[name] for name in told):
+            if told != seen:
                 self.seen = told
         self._of = read
         return self.seen
